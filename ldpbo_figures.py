@@ -1,0 +1,189 @@
+"""Drawing for the book: one style, one colour and marker per algorithm, and figures that carry their own data.
+
+    figure, axes = fig.axes(1, 2, share=True)
+    fig.regret(axes[0], result, private=True)
+    fig.show(figure, "fig-name", data={"t": t, "mean": mean}, note="T = 20000, order constants")
+
+`show` prints the figure with links to its SVG and CSV inside the notebook, so an executed notebook needs no other file;
+`load` reads such a CSV back from an executed page. Private algorithms are solid, non-private ones dashed.
+"""
+import ast
+import base64
+import csv
+import hashlib
+import html
+import io
+import json
+import os
+import platform
+import re
+from importlib.metadata import version
+from pathlib import Path
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+from IPython import get_ipython
+from IPython.display import HTML, display
+from scipy.special import stdtrit
+
+import ldpbo_core
+
+# Okabe & Ito's colours, the same everywhere in the book.
+COLORS = {"TGP": "#0072B2", "ATA": "#D55E00", "MoMA": "#009E73", "GP-UCB": "#CC79A7", "uniform": "#666666"}
+MARKERS = {"TGP": "o", "ATA": "s", "MoMA": "^", "GP-UCB": "D", "uniform": None}
+PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
+STYLE = {
+    "figure.facecolor": "white", "savefig.facecolor": "white", "figure.constrained_layout.use": True,
+    "font.size": 9.5, "axes.titlesize": 10, "axes.titleweight": "bold", "axes.labelsize": 9.5, "legend.fontsize": 8.5,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#e3e3e3", "grid.linewidth": 0.6,
+    "axes.axisbelow": True, "legend.frameon": False, "lines.linewidth": 1.6, "lines.markersize": 4.5,
+    "axes.prop_cycle": matplotlib.cycler(color=PALETTE), "axes.formatter.limits": (-3, 5), "axes.formatter.use_mathtext": True,
+    "svg.hashsalt": "ldpbo", "svg.fonttype": "path", "path.simplify_threshold": 0.3,
+}
+plt.rcParams.update(STYLE)
+CODE = hashlib.sha256(Path(ldpbo_core.__file__).read_bytes()).hexdigest()[:12]
+
+
+def axes(rows=1, columns=1, *, width=7.2, height=2.9, share=False, **options):
+    """A figure of `rows` x `columns` axes; `height` is that of one row, in inches. share: compared panels share both axes."""
+    return plt.subplots(rows, columns, figsize=(width, height * rows), sharex=share, sharey=share, **options)
+
+
+def line(name, private=True, **more):
+    """Keyword arguments of `plot` for algorithm `name`."""
+    style = ":" if name == "uniform" else "-" if private else "--"
+    return {"color": COLORS[name], "marker": MARKERS[name], "linestyle": style, "label": label(name, private)} | more
+
+
+def label(name, private=True):
+    """What the paper calls the algorithm."""
+    long = {"TGP": "TGP-UCB", "ATA": "ATA-GP-UCB", "MoMA": "MoMA-GP-UCB", "GP-UCB": "GP-UCB", "uniform": "uniform play"}[name]
+    return "LDP-" + long if private and name in ("TGP", "ATA", "MoMA") else long
+
+
+def interval(samples, axis=0, level=0.95):
+    """Mean and Student-t confidence interval of the mean over `axis` -> (mean, low, high); one sample has no interval."""
+    samples = np.asarray(samples, dtype=float)
+    n = samples.shape[axis]
+    mean = samples.mean(axis)
+    half = stdtrit(n - 1, (1 + level) / 2) * samples.std(axis, ddof=1) / np.sqrt(n) if n > 1 else np.full_like(mean, np.nan)
+    return mean, mean - half, mean + half
+
+
+def thin(T, points=80):
+    """Indices of about `points` rounds out of T, the first and the last among them, for drawing and for CSV files."""
+    return np.unique(np.linspace(0, T - 1, min(points, T)).astype(int))
+
+
+def regret_columns(result, points=80):
+    """Curves of a `simulate` result as columns t, uniform, <name>, <name> low, <name> high (95 % interval of the mean)."""
+    at = thin(result.regret.shape[2], points)
+    columns = {"t": at + 1, "uniform": (at + 1) * np.mean(result.records["uniform"])}
+    for name, curves in zip(result.records["names"], result.regret):
+        for suffix, values in zip(("", " low", " high"), interval(curves[:, at])):
+            columns[name + suffix] = values
+    return columns
+
+
+def regret(ax, columns, *, private, title=""):
+    """Mean cumulative regret with its band and uniform play, from a `simulate` result or its `regret_columns`."""
+    columns = columns if isinstance(columns, dict) else regret_columns(columns)
+    t = columns["t"]
+    ax.plot(t, columns["uniform"], **line("uniform"))
+    for name in [n for n in COLORS if n in columns and n != "uniform"]:
+        ax.plot(t, columns[name], **line(name, private, markevery=max(1, len(t) // 6)))
+        ax.fill_between(t, columns[name + " low"], columns[name + " high"], color=COLORS[name], alpha=0.18, linewidth=0)
+    ax.set(title=title, xlabel="round $t$", xlim=(0, t[-1]), ylim=(0, None))
+
+
+def final(result):
+    """Final regret over that of uniform play in the same trial, and paired differences between the algorithms.
+
+    -> {name or "A − B": (mean, low, high)} with 95 % Student-t intervals over trials."""
+    names, T = list(result.records["names"]), result.regret.shape[2]
+    share = result.regret[:, :, -1] / (T * np.asarray(result.records["uniform"]))
+    out = {name: interval(s) for name, s in zip(names, share)}
+    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
+    return out | {f"{names[i]} − {names[j]}": interval(share[i] - share[j]) for i, j in pairs}
+
+
+def forest(ax, rows, *, private=True, title=""):
+    """Point and interval per algorithm, from the algorithms' part of `final`; the dotted line is uniform play."""
+    names = [n for n in rows if n in COLORS]
+    ax.axvline(1, color=COLORS["uniform"], linestyle=":")
+    for y, name in enumerate(names):
+        mean, low, high = rows[name]
+        ax.plot([low, high], [y, y], color=COLORS[name], linewidth=2)
+        ax.plot(mean, y, **line(name, private, linestyle="none"))
+    ax.set(title=title, yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5))
+
+
+def table(head, rows, caption=""):
+    """A small HTML table; numbers right-aligned, cells are plain text."""
+    cell = lambda tag, x, scope="": f"<{tag}{scope}>{html.escape(str(x))}</{tag}>"
+    body = "".join("<tr>" + cell("th", r[0], ' scope="row"') + "".join(cell("td", x) for x in r[1:]) + "</tr>" for r in rows)
+    display(HTML('<div class="ldpbo-table" tabindex="0" role="region" aria-label="' + html.escape(caption or head[0]) + '"><table class="table">'
+                 f"<caption>{html.escape(caption)}</caption><thead><tr>" + "".join(cell("th", h, ' scope="col"') for h in head)
+                 + f"</tr></thead><tbody>{body}</tbody></table></div>"))
+
+
+def estimate(mean, low, high):
+    """'0.52 [0.48, 0.56]', without the interval where there is none."""
+    return f"{mean:.2f}" + (f" [{low:.2f}, {high:.2f}]" if np.isfinite(low) else "")
+
+
+def show(figure, name, data=None, note="", alt=""):
+    """Print `figure` once with a line under it: note, hash of the core, links to its SVG and (from `data`: column -> values) CSV.
+
+    One HTML output, so that the cell's caption, label and alt text apply to it; the build copies the alt text from the cell."""
+    plt.close(figure)
+    figure.savefig(buffer := io.BytesIO(), format="svg", metadata={"Date": None, "Creator": None})
+    size = figure.get_size_inches() * 96
+    uri = lambda kind, body: f"data:{kind};base64," + base64.b64encode(body).decode()
+    links = [f'<a download="{name}.svg" href="#{name}" onclick="this.href=this.closest(\'.ldpbo-figure\').querySelector(\'img\').src">SVG</a>']
+    if data is not None:
+        links.append(f'<a download="{name}.csv" href="{uri("text/csv;charset=utf-8", _csv(data))}">CSV</a>')
+    parts = [html.escape(p) for p in (note, f"code {CODE}") if p] + links
+    display(HTML(f'<div class="ldpbo-figure"><img class="dark-light" alt="{html.escape(alt)}" width="{size[0]:.0f}" height="{size[1]:.0f}" '
+                 f'src="{uri("image/svg+xml", buffer.getvalue())}"><p class="ldpbo-note">{" · ".join(parts)}</p></div>'))
+
+
+def _csv(data):
+    columns = {k: np.atleast_1d(v).tolist() for k, v in data.items()}
+    text = lambda x: f"{x:.7g}" if isinstance(x, float) else x
+    out = csv.writer(stream := io.StringIO(), lineterminator="\n")
+    out.writerow(columns)
+    out.writerows([text(c[i]) if i < len(c) else "" for c in columns.values()] for i in range(max(map(len, columns.values()))))
+    return stream.getvalue().encode()
+
+
+def load(page, name):
+    """The CSV behind figure `name` of the executed page `page` -> {column: array}; text columns stay text."""
+    path = Path(os.environ.get("LDPBO_PAGES", Path(ldpbo_core.__file__).parent / "_build/src/book/pages")) / f"{page}.ipynb"
+    if not path.exists():
+        raise FileNotFoundError(f"{path.name} has not been executed yet: run `make book` (or `make quick`) first")
+    text = "".join("".join(o.get("data", {}).get("text/html", "")) for c in json.loads(path.read_text("utf-8"))["cells"] for o in c.get("outputs", ()))
+    found = re.search(rf'download="{re.escape(name)}\.csv" href="data:[^,]*,([^"]*)"', text)
+    if not found:
+        raise KeyError(f"{path.name} has no figure {name} with data")
+    head, *rows = csv.reader(io.StringIO(base64.b64decode(found[1]).decode()))
+    return {h: _numbers([r[i] for r in rows if r[i] != ""]) for i, h in enumerate(head)}
+
+
+def _numbers(texts):
+    try:
+        return np.array(texts, dtype=float)
+    except ValueError:
+        return np.array(texts)
+
+
+def provenance():
+    """What made this page: parameters as used, hash of the core, versions. The parameters are those of the first code cell."""
+    shell = get_ipython()
+    first = shell.user_ns["In"][1] if shell else ""
+    names = [t.id for s in ast.parse(first).body if isinstance(s, ast.Assign) for t in s.targets]
+    used = ", ".join(f"{n} = {shell.user_ns[n]!r}" for n in names) or "none"
+    packages = ", ".join(f"{p} {version(p)}" for p in ("numpy", "scipy", "matplotlib"))
+    display(HTML(f'<p class="ldpbo-note">Parameters: {html.escape(used)}. Code {CODE} (sha256 of ldpbo_core.py); '
+                 f"Python {platform.python_version()}, {packages}.</p>"))
