@@ -1,0 +1,922 @@
+"""Local differential privacy for Bayesian optimisation: the algorithms of Zhou & Tan, on a finite domain.
+
+A learner looks for the best of n arms. Each round it plays an arm, a new user draws a reward, and the user's
+curator hides that reward behind noise before the learner sees it. Ten lines from nothing to a private run:
+
+>>> import numpy as np
+>>> import ldpbo_core as ldp
+>>> problem = ldp.synthetic_problem(kernel="matern", noise="uniform", seed=7)     # 100 arms, a random f
+>>> T, rng = 300, np.random.default_rng(0)
+>>> curator = ldp.CTL(eps=1.0, B=problem.B, R=problem.R)                          # Curator 1 of the paper
+>>> learner = ldp.make("TGP", problem, T, eps=1.0)                                # Algorithm 2
+>>> for t in range(T):
+...     arm = learner.ask()
+...     learner.tell(curator.privatise(problem.sample(arm, rng), rng))
+>>> learner.t, learner.mu.shape, bool(learner.beta > problem.B)
+(300, (100,), True)
+
+Notation (paper -> here). The paper uses one epsilon for privacy and another for the Nyström accuracy.
+
+    epsilon   eps     privacy; None is non-private      lambda  lam    ridge                f      f       mean reward per arm
+    varepsilon acc    Nyström accuracy                  alpha   alpha  moment order - 1     B, R   B, R    bounds of |f|, |noise|
+    delta     delta   confidence                        rho     rho    (1+acc)/(1-acc)      v, c   v, c    bounds of E|y|^{1+alpha}, E|noise|^{1+alpha}
+    L         scale   Laplace scale 2(B+R)/eps          K       K      kernel matrix        T      T       horizon
+
+"Alg. 2, l. 5" is line 5 of the paper's Algorithm 2; "Deviation:" marks what we do differently and why; "Erratum A9"
+refers to the book's errata page. Only numpy is needed to import; SciPy serves general-nu Matérn and .mat files.
+"""
+
+import copy
+import functools
+import hashlib
+import math
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+TIE = 1e-9          # scores closer than this (relative above 1) are a tie; the lowest index wins
+EIGEN_CUT = 1e-12   # eigenvalues of K_D below this fraction of the largest count as zero
+REFRESH = 500       # rank-one updates between two fresh solves
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Checks: every error names the argument, the value and what is allowed
+# ---------------------------------------------------------------------------------------------------------------
+
+def _number(name, value, low=-math.inf, high=math.inf, allowed="a finite number", strict=True):
+    """`value` as a float inside (low, high), or [low, high] where not strict."""
+    try:
+        x = float(value)
+    except (TypeError, ValueError):
+        x = math.nan
+    inside = low < x < high if strict else low <= x <= high
+    if not (math.isfinite(x) and inside):
+        raise ValueError(f"{name} = {value!r}: must be {allowed}")
+    return x
+
+
+def _positive(name, value):
+    return _number(name, value, low=0.0, allowed="a finite number > 0")
+
+
+def _integer(name, value, low=1):
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
+        raise ValueError(f"{name} = {value!r}: must be an integer >= {low}")
+    return int(value)
+
+
+def _array(name, value, ndim):
+    """`value` as a finite float array with `ndim` dimensions."""
+    try:
+        x = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: must be an array of numbers") from None
+    if x.ndim != ndim:
+        raise ValueError(f"{name} has {x.ndim} dimensions: must have {ndim}")
+    if not np.isfinite(x).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(x))[0])
+        raise ValueError(f"{name}{list(where)} = {x[where]}: every entry must be finite")
+    return x
+
+
+def _kernel_matrix(K):
+    """K as a checked (n, n) array: symmetric, positive semi-definite, diagonal at most 1."""
+    K = _array("K", K, 2)
+    n = len(K)
+    if n == 0 or K.shape != (n, n):
+        raise ValueError(f"K has shape {K.shape}: must be square (n, n) with n >= 1")
+    if not np.allclose(K, K.T, rtol=0.0, atol=1e-9):
+        raise ValueError(f"K differs from its transpose by {np.abs(K - K.T).max():.3g}: must be symmetric")
+    if np.diag(K).max() > 1 + 1e-9:
+        raise ValueError(f"K has a diagonal entry {np.diag(K).max():.6g}: must be at most 1; divide K by it")
+    low = np.linalg.eigvalsh(K)[0]
+    if low < -1e-8 * n:
+        raise ValueError(f"K has an eigenvalue {low:.3g}: must be positive semi-definite")
+    return (K + K.T) / 2
+
+
+def _arm(arm, n):
+    """`arm` as an index 0..n-1."""
+    if isinstance(arm, bool) or not isinstance(arm, (int, np.integer)) or not 0 <= arm < n:
+        raise ValueError(f"arm = {arm!r}: must be an integer from 0 to {n - 1}")
+    return int(arm)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Kernels (Section 2)
+# ---------------------------------------------------------------------------------------------------------------
+
+def _points(name, X):
+    """Points as an (n, d) array; a vector is n points of the line."""
+    X = np.asarray(X)
+    return _array(name, X[:, None] if X.ndim == 1 else X, 2)
+
+
+def _distances(X, Y):
+    """Euclidean distances s, (n, n')."""
+    X, Y = _points("X", X), _points("Y", Y)
+    if X.shape[1] != Y.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}: must be the same dimension")
+    return np.sqrt(((X[:, None, :] - Y[None, :, :]) ** 2).sum(-1))
+
+
+def se_kernel(X, Y, *, lengthscale):
+    """Squared exponential k(x, x') = exp(-s^2 / (2 l^2)), shape (n, n')."""
+    return np.exp(-0.5 * (_distances(X, Y) / _positive("lengthscale", lengthscale)) ** 2)
+
+
+def matern_kernel(X, Y, *, lengthscale, nu):
+    """Matérn k = 2^{1-nu}/Gamma(nu) z^nu K_nu(z), z = s sqrt(2 nu)/l, shape (n, n'); 1 at s = 0.
+
+    The paper's B_nu is K_nu, the modified Bessel function of the second kind (Erratum B15). nu = 1/2, 3/2 and 5/2
+    have closed forms; any other nu > 0 takes SciPy's Bessel function.
+    """
+    nu = _positive("nu", nu)
+    z = _distances(X, Y) * (math.sqrt(2 * nu) / _positive("lengthscale", lengthscale))
+    closed = {0.5: lambda z: 1.0, 1.5: lambda z: 1 + z, 2.5: lambda z: 1 + z + z * z / 3}
+    if nu in closed:
+        return closed[nu](z) * np.exp(-z)
+    return _matern_bessel(z, nu)
+
+
+def _matern_bessel(z, nu):
+    """The Bessel form in logarithms, so that no factor overflows alone."""
+    from scipy.special import gammaln, kve
+    safe = np.maximum(z, 1e-300)
+    bessel = kve(nu, safe)
+    with np.errstate(over="ignore", divide="ignore"):
+        k = np.exp((1 - nu) * math.log(2) - gammaln(nu) + nu * np.log(safe) + np.log(bessel) - safe)
+    # Where K_nu(z) overflows, nu is large or z tiny: Debye's uniform expansion (DLMF 10.41) with three terms.
+    x = z / nu
+    root = np.sqrt(1 + x * x)
+    p = 1 / root
+    series = 1 - (3 * p - 5 * p**3) / (24 * nu) + (81 * p**2 - 462 * p**4 + 385 * p**6) / (1152 * nu**2)
+    debye = np.exp((1 - nu) * math.log(2) - gammaln(nu) + nu * (math.log(nu) - root + np.log1p(root))
+                   + 0.5 * np.log(math.pi * p / (2 * nu))) * series
+    return np.where(z == 0, 1.0, np.minimum(np.where(np.isfinite(bessel), k, debye), 1.0))
+
+
+def linear_kernel(X, Y):
+    """k(x, x') = x.x'. Scale the points to |x| <= 1 so that k(x, x) <= 1."""
+    X, Y = _points("X", X), _points("Y", Y)
+    if X.shape[1] != Y.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}: must be the same dimension")
+    return X @ Y.T
+
+
+def empirical_kernel(samples):
+    """Correlation matrix of the columns of `samples` (observations, arms): the paper's kernel of normalised data."""
+    samples = _array("samples", samples, 2)
+    if len(samples) < 2:
+        raise ValueError(f"samples has {len(samples)} rows: must have at least 2")
+    spread = samples.std(axis=0, ddof=1)
+    if not (spread > 0).all():
+        raise ValueError(f"samples column {int(np.argmin(spread))} is constant: a correlation needs columns that vary")
+    Z = (samples - samples.mean(axis=0)) / spread
+    K = Z.T @ Z / (len(samples) - 1)
+    np.fill_diagonal(K, 1.0)
+    return (K + K.T) / 2
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Problems (Section 5): arms, kernel, mean reward, noise
+# ---------------------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """n arms with kernel matrix K (n, n), mean rewards f (n,) and the bounds the algorithms are told.
+
+    B >= |f|, R >= |noise|, v >= E|y|^{1+alpha}, c >= E|noise|^{1+alpha}. A round's randomness is drawn without knowing
+    the arm (`draw`), then turned into the arm's reward (`reward`), so that all algorithms meet the same users.
+    noise: "uniform" on [-R, R], "t3" (Student, 3 degrees of freedom), or "table": a uniformly drawn row of `samples`.
+    """
+    K: np.ndarray
+    f: np.ndarray
+    B: float
+    R: float
+    v: float
+    c: float
+    alpha: float = 1.0
+    name: str = ""
+    noise: str = "uniform"
+    samples: np.ndarray = field(default=None, repr=False)
+    provenance: str = ""
+
+    def __post_init__(self):
+        put = functools.partial(object.__setattr__, self)
+        put("K", _kernel_matrix(self.K))
+        put("f", _array("f", self.f, 1).copy())
+        if len(self.f) != len(self.K):
+            raise ValueError(f"f has {len(self.f)} entries: must have {len(self.K)}, one per arm of K")
+        put("B", _positive("B", self.B))
+        for name in ("R", "v", "c"):
+            put(name, _number(name, getattr(self, name), 0.0, strict=False, allowed="a finite number >= 0"))
+        put("alpha", _number("alpha", self.alpha, 0.0, math.nextafter(1.0, 2.0), allowed="in (0, 1]"))
+        if self.noise not in ("uniform", "t3", "table"):
+            raise ValueError(f"noise = {self.noise!r}: must be 'uniform', 't3' or 'table'")
+        if (self.noise == "table") != (self.samples is not None):
+            raise ValueError("samples: must be given with noise='table', and only then")
+        if self.samples is not None:
+            put("samples", _array("samples", self.samples, 2).copy())
+            if self.samples.shape[1] != len(self.f) or not len(self.samples):
+                raise ValueError(f"samples has shape {self.samples.shape}: must be (rows, {len(self.f)}), rows >= 1")
+            self.samples.setflags(write=False)
+        self.K.setflags(write=False)
+        self.f.setflags(write=False)
+
+    @property
+    def n(self):
+        return len(self.f)
+
+    def draw(self, rng, size=None):
+        """What nature draws before the arm is known: noise in units of R, Student noise, or a row number."""
+        if self.noise == "table":
+            return rng.integers(len(self.samples), size=size)
+        return rng.uniform(-1.0, 1.0, size) if self.noise == "uniform" else rng.standard_t(3, size)
+
+    def reward(self, arm, draw):
+        """The reward of `arm` for a user with that draw."""
+        if self.noise == "table":
+            return self.samples[draw, arm]
+        return self.f[arm] + (self.R * draw if self.noise == "uniform" else draw)
+
+    def sample(self, arm, rng, size=None):
+        """One reward of `arm`, or an array of `size` independent ones."""
+        return self.reward(_arm(arm, self.n), self.draw(rng, size))
+
+
+def synthetic_problem(kernel="matern", noise="uniform", seed=None, *, lengthscale=0.2, nu=2.5, n=100, p=100):
+    """The paper's synthetic data: f = sum_i a_i k(., x_i), a_i ~ U[-1, 1], p support points uniform on the arms i/n."""
+    x = np.arange(1, _integer("n", n) + 1) / n
+    if kernel not in ("se", "matern"):
+        raise ValueError(f"kernel = {kernel!r}: must be 'se' or 'matern'")
+    if noise not in ("uniform", "t3"):
+        raise ValueError(f"noise = {noise!r}: must be 'uniform' or 't3'")
+    K = (se_kernel(x, x, lengthscale=lengthscale) if kernel == "se"
+         else matern_kernel(x, x, lengthscale=lengthscale, nu=nu))
+    rng = np.random.default_rng(seed)
+    support = rng.integers(n, size=_integer("p", p))
+    f = K[:, support] @ rng.uniform(-1.0, 1.0, size=p)
+    B = np.abs(f).max()   # the paper's choice; bounds |f|, not the RKHS norm of the theorems (Erratum A12)
+    v, c = (B * B + 3, 3.0) if noise == "t3" else (B * B + 1 / 3, 1 / 3)
+    return Problem(K=K, f=f, B=B, R=1.0, v=v, c=c, noise=noise, name=f"synthetic-{kernel}",
+                   provenance=f"synthetic, {kernel} kernel, seed {seed}; B = max|f|")
+
+
+def table_problem(samples, train=None, *, name="table", source="user's table"):
+    """A problem from a table: rows = observations, columns = arms; a reward is the arm's entry in a random row.
+
+    K is the correlation of `train` (of `samples` where there is none), f the column means; B, R, v and c are the
+    smallest bounds that hold on `samples`, as in the paper's experiments.
+    """
+    samples = _array("samples", samples, 2)
+    K = empirical_kernel(samples if train is None else train)
+    if np.ptp(samples, axis=0).min() == 0:
+        raise ValueError(f"samples column {int(np.argmin(np.ptp(samples, axis=0)))} is constant: remove it")
+    if len(K) != samples.shape[1]:
+        raise ValueError(f"train has {len(K)} columns: must have {samples.shape[1]}, as samples")
+    f = samples.mean(axis=0)
+    noise = samples - f
+    return Problem(K=K, f=f, B=np.abs(f).max(), R=np.abs(noise).max(), v=(samples**2).mean(), c=(noise**2).mean(),
+                   noise="table", samples=samples, name=name,
+                   provenance=f"{source}; B, R, v, c taken from the private rewards themselves")
+
+
+def _data_file(original, sha256, stand_in):
+    """Path and provenance of a data set: LDPBO_DATA, then data/original/, then the stand-in shipped with the code."""
+    here = Path(__file__).resolve().parent / "data"
+    named = os.environ.get("LDPBO_DATA")
+    if named and not Path(named).is_dir():
+        raise ValueError(f"LDPBO_DATA = {named!r}: must be an existing folder; unset it to use the stand-in data")
+    for folder in ([Path(named)] if named else []) + [here / "original"]:
+        path = folder / original
+        if path.exists():
+            found = hashlib.sha256(path.read_bytes()).hexdigest()
+            if found != sha256:
+                raise ValueError(f"{path}: sha256 is {found}, must be {sha256}; replace or remove the file")
+            return path, f"original {original}"
+    for folder in (here, Path(sys.prefix) / "share" / "ldpbo"):
+        if (folder / stand_in).exists():
+            return folder / stand_in, f"stand-in {stand_in}"
+    raise ValueError(f"no data: put {original} into a folder and name it in LDPBO_DATA, or run `make data`")
+
+
+def light_problem():
+    """41 light sensors: K from the 601 train rows, rewards from the 192 test rows (or the stand-in of that shape)."""
+    path, source = _data_file("iw_data_all.mat", "3d87e03ae8bc9e3f0a4abeb57c64933c7d3dee7476ac5c4f6ca28b4efc357c15",
+                              "light.csv")
+    if path.suffix == ".mat":
+        from scipy.io import loadmat
+        data = loadmat(path, mat_dtype=True, squeeze_me=True, struct_as_record=False)["data"]
+        train, test = data.train.sensordata, data.test.sensordata
+    else:
+        rows = np.genfromtxt(path, delimiter=",", skip_header=1, dtype=str)
+        part = rows[:, 0]
+        train, test = (rows[part == which, 1:].astype(float) for which in ("train", "test"))
+    return table_problem(test, train, name="light", source=source)
+
+
+def stock_problem():
+    """29 stocks over 823 trading days: K and rewards from the same adjusted closes (or the stand-in's 20 stocks)."""
+    path, source = _data_file("fin.csv", "e9f7d7c3a0ad4ada75e5b8fa3830c77ed0579232b45837438c671d83b1818199",
+                              "stocks.csv")
+    columns = len(path.read_text().split("\n", 1)[0].split(","))
+    prices = np.genfromtxt(path, delimiter=",", skip_header=1, usecols=range(1, columns))
+    return table_problem(prices, name="stock", source=source)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Curators (Section 4.1)
+# ---------------------------------------------------------------------------------------------------------------
+
+class CTL:
+    """Curator 1, Convert-to-Laplace: report y + Laplace(2(B+R)/eps). Lemma 1: eps-LDP.
+
+    Deviation: y is clipped to [-(B+R), B+R] first, a no-op under the paper's assumption; it makes the guarantee hold
+    for every input (Erratum A6). `seen` and `clipped` count inputs. Seedable and fast, for study: double-precision
+    Laplace noise leaks in its low bits (Erratum B20), so a deployed system wants `SecureCTL`.
+    """
+
+    def __init__(self, eps, B, R):
+        self.eps = _number("eps", eps, 0.0, allowed="a finite number > 0 (eps=None in make and simulate: not private)")
+        self.bound = _positive("B", B) + _number("R", R, 0.0, strict=False, allowed="a finite number >= 0")
+        self.scale = 2 * self.bound / self.eps
+        self.variance = 2 * self.scale**2      # what the curator adds to the variance of a report
+        if not (math.isfinite(self.variance) and self.scale > 0):
+            raise ValueError(f"eps = {eps!r}: 2(B+R)/eps = {self.scale:.3g} is out of floating-point range")
+        self.promise = f"{self.eps:g}-LDP for one report, in exact arithmetic"
+        self.seen = self.clipped = 0
+
+    def _clip(self, y):
+        """y clipped to [-(B+R), B+R], counted; a float for a scalar."""
+        if np.ndim(y) == 0:
+            y = _number("y", y)
+            self.seen += 1
+            self.clipped += abs(y) > self.bound
+            return min(max(y, -self.bound), self.bound)
+        y = _array("y", y, np.ndim(y))
+        self.seen += y.size
+        self.clipped += int((np.abs(y) > self.bound).sum())
+        return np.clip(y, -self.bound, self.bound)
+
+    def draw(self, rng, size=None):
+        """Unit Laplace draws, which `report` scales."""
+        return rng.laplace(size=size)
+
+    def report(self, y, draw):
+        return self._clip(y) + self.scale * draw
+
+    def privatise(self, y, rng):
+        """The private report of a reward, or of an array of rewards of different users."""
+        return self.report(y, self.draw(rng, np.shape(y) or None))
+
+    def log_density(self, report, y):
+        """Log-density of a report given the reward y."""
+        y = np.clip(y, -self.bound, self.bound)
+        return -np.abs(report - y) / self.scale - math.log(2 * self.scale)
+
+    def reach(self, t):
+        """Size that a report exceeds with probability at most 1/t: B + R + L ln t (Alg. 2, l. 4)."""
+        return self.bound + self.scale * math.log(t)
+
+
+def subweibull_radius(T, delta, *, theta, a=1.0, b=1.0):
+    """R with P(some of T noises exceeds R) <= delta when P(|noise| >= x) <= a exp(-b x^{1/theta}) (Erratum A6)."""
+    T, delta = _integer("T", T), _number("delta", delta, 0.0, 1.0, allowed="in (0, 1)")
+    theta, a, b = _positive("theta", theta), _positive("a", a), _positive("b", b)
+    return (max(math.log(a * T / delta), 0.0) / b) ** theta
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Posterior (Eqs. mu and sigma) and information gain
+# ---------------------------------------------------------------------------------------------------------------
+
+def first_max(score):
+    """Lowest index whose score is within TIE of the maximum. Deviation: the paper leaves ties open (Erratum B19)."""
+    top = score.max()
+    return int((score >= top - TIE * max(1.0, abs(top))).argmax())
+
+
+def _fit(P, counts, sums, lam):
+    """Posterior covariance (n, n) and means (n, q) under kernel matrix P, from counts (n,) and reward sums (n, q).
+
+    With W = diag(sqrt(counts)) over the played arms, W P W + lam I has eigenvalues >= lam however often an arm repeats.
+    """
+    played = np.flatnonzero(counts)
+    w = np.sqrt(counts[played])[:, None]
+    G = w * P[played]                                          # (played, n)
+    A = G[:, played] * w.T + lam * np.eye(len(played))
+    X = np.linalg.solve(A, np.hstack([G, sums[played] / w]))
+    C = P - G.T @ X[:, :len(P)]
+    return (C + C.T) / 2, G.T @ X[:, len(P):]
+
+
+class _Ridge:
+    """Kernel ridge regression on n arms for q reward columns, one play at a time: O(n^2) a play, whatever t is.
+
+    State: counts (n,), sums (n, q), covariance C (n, n), means M (n, q). Rank-one updates, with a fresh solve from
+    counts and sums every REFRESH plays so that rounding cannot build up.
+    """
+
+    def __init__(self, P, lam, columns=1):
+        self.P, self.lam, n = P, lam, len(P)
+        self.counts, self.sums = np.zeros(n), np.zeros((n, columns))
+        self.C, self.M, self.age = P.copy(), np.zeros((n, columns)), 0
+        self._outer = np.empty((n, n))
+
+    def add(self, arm, y, P=None):
+        """Record reward(s) y of `arm`; `P` replaces the kernel matrix."""
+        self.counts[arm] += 1
+        self.sums[arm] += y
+        self.age += 1
+        if P is not None or self.age >= REFRESH:
+            self.P = self.P if P is None else P
+            self.C, self.M = _fit(self.P, self.counts, self.sums, self.lam)
+            self.age = 0
+            return
+        c = self.C[arm].copy()
+        g = c / (c[arm] + self.lam)
+        self.M += g[:, None] * (y - self.M[arm])
+        self.C -= np.multiply(c[:, None], g, out=self._outer)
+
+
+def posterior(K, arms, y, lam):
+    """mu (n,) and sigma (n,) after rewards y of the played `arms`, both of length t."""
+    K, lam, y = _kernel_matrix(K), _positive("lam", lam), _array("y", y, 1)
+    arms = np.asarray(arms)
+    if arms.shape != y.shape:
+        raise ValueError(f"y has {len(y)} entries and arms has shape {arms.shape}: must have the same length")
+    arms = np.array([_arm(a, len(K)) for a in arms.tolist()], dtype=int)
+    counts = np.bincount(arms, minlength=len(K)).astype(float)
+    C, M = _fit(K, counts, np.bincount(arms, weights=y, minlength=len(K))[:, None], lam)
+    return M[:, 0], np.sqrt(np.maximum(np.diag(C), 0.0))
+
+
+def information_gain(K, T, lam):
+    """Greedy gamma_0..gamma_T, (T+1,): greedy <= gamma_t <= greedy/(1 - 1/e).
+
+    Deviation: multisets instead of the paper's subsets, which a finite domain lacks for t > n (Erratum B14).
+    """
+    return _gain(_kernel_matrix(K).tobytes(), _integer("T", T, low=0), _positive("lam", lam)).copy()
+
+
+@functools.lru_cache(maxsize=8)
+def _gain(K, T, lam):
+    K = np.frombuffer(K)
+    ridge = _Ridge(K.reshape(math.isqrt(len(K)), -1), lam, columns=0)
+    gain = np.zeros(T + 1)
+    for t in range(T):
+        var = ridge.C.diagonal()
+        arm = first_max(var)
+        gain[t + 1] = gain[t] + 0.5 * math.log1p(max(var[arm], 0.0) / lam)
+        ridge.add(arm, 0.0)
+    return gain
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Nyström embedding (Alg. 4)
+# ---------------------------------------------------------------------------------------------------------------
+
+def _nystrom(K, dictionary):
+    """Q (m, r) and Z (r, n) with embedding Q @ Z: Q holds the eigenvectors of K_D that are kept, r <= m."""
+    w, Q = np.linalg.eigh(K[np.ix_(dictionary, dictionary)])
+    kept = w > EIGEN_CUT * max(w[-1], 0.0) if len(w) else np.zeros(0, bool)
+    Q = Q[:, kept]
+    return Q, (Q.T @ K[dictionary]) / np.sqrt(w[kept])[:, None]
+
+
+def nystrom_features(K, dictionary):
+    """Embedding phi(x) = (K_D^{1/2})^+ k_D(x) of all n arms, (m, n), with the symmetric root (Alg. 4, l. 7)."""
+    K = _kernel_matrix(K)
+    dictionary = [_arm(a, len(K)) for a in np.asarray(dictionary).tolist()]
+    if len(set(dictionary)) != len(dictionary):
+        raise ValueError(f"dictionary = {dictionary}: must name each arm once")
+    Q, Z = _nystrom(K, np.array(dictionary, dtype=int))
+    return Q @ Z
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Algorithms: ask() for an arm, tell() its reward as the learner sees it
+# ---------------------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Settings:
+    """What an algorithm is told. `make` checks and fills it; v, c and alpha are those of the reports."""
+    T: int
+    lam: float
+    delta: float
+    acc: float
+    constants: str
+    beta_scale: float
+    q: float
+    k: int
+    weibull: tuple
+    curator: object
+    alpha: float
+    v: float
+    c: float
+
+
+class _Bandit:
+    """The UCB loop that all algorithms share: play argmax mu + beta sigma, then update."""
+
+    def __init__(self, problem, settings, rng):
+        self.problem, self.s, self.rng = problem, settings, rng
+        self.K, self.B, self.t = problem.K, problem.B, 0
+        self.mu = np.zeros(problem.n)
+        # Deviation: sigma_0 = sqrt(k(x, x)); the paper prints k(x, x) (Erratum B4).
+        self.sigma = np.sqrt(np.maximum(self.K.diagonal(), 0.0))
+        self.beta, self._asked = self.B, None
+        self._start()
+
+    def _start(self):
+        pass
+
+    def _choose(self):
+        return first_max(self.mu + self.beta * self.sigma)
+
+    def ask(self):
+        """The arm to play next; the same arm until its reward is told."""
+        if self._asked is None:
+            self._asked = self._choose()
+        return self._asked
+
+    def tell(self, reward, arm=None):
+        """The reward as the learner sees it, of the arm asked for (or of `arm`, to replay a recorded run)."""
+        if arm is None and self._asked is None:
+            raise ValueError("tell: no arm was asked for; call ask() first")
+        y = _number("reward", reward)
+        arm = self._asked if arm is None else _arm(arm, self.problem.n)
+        self._update(arm, y)
+        self.t, self._asked = self.t + 1, None
+
+    def _update(self, arm, y):
+        raise NotImplementedError
+
+
+class Uniform(_Bandit):
+    """Plays an arm at random: the regret that learning has to beat."""
+
+    def _choose(self):
+        return int(self.rng.integers(self.problem.n))
+
+    def _update(self, arm, y):
+        pass
+
+
+class TGP(_Bandit):
+    """(LDP-)TGP-UCB, Alg. 2: a reward above b_t in size counts as 0. Theorem 3; non-private, Theorem 1 of C&G 2019."""
+
+    def _start(self):
+        self.ridge, self.gain = _Ridge(self.K, self.s.lam), 0.0
+        self.b = self._b(1)
+        if self.s.constants != "order" and (self.s.curator or self.s.weibull):
+            self._gamma = _gain(self.K.tobytes(), self.s.T, self.s.lam)
+
+    def _b(self, t):
+        """Truncation point b_t (Alg. 2, l. 4; sub-Weibull: Section 4.3)."""
+        if self.s.weibull:
+            theta, _, b = self.s.weibull
+            return self.B + (math.log(t) / b) ** theta
+        if self.s.curator:
+            return self.s.curator.reach(t)
+        return self.s.v ** (1 / (1 + self.s.alpha)) * t ** (1 / (2 * (1 + self.s.alpha)))
+
+    def _width(self, t):
+        """beta_{t+1} - B without 1/sqrt(lam) (Alg. 2, l. 5)."""
+        if self.s.constants == "order":
+            return self.b * math.sqrt(math.log(t + 1))
+        repaired = self.s.constants == "repaired"
+        levels = math.ceil(math.log2(max(self._b(self.s.T) / self._b(1), 1.0))) + 1
+        log_delta = math.log((levels if repaired or self.s.weibull else 1) / self.s.delta)   # Erratum A7
+        if not (self.s.curator or self.s.weibull):
+            return 3 * self.b * math.sqrt(2 * self.gain + 2 * log_delta)
+        gamma = self._gamma[min(t, self.s.T)] / ((1 - 1 / math.e) if repaired else 1)
+        moment = self.s.v
+        if self.s.weibull:
+            theta, a, b = self.s.weibull
+            moment = max(a, 1) * (self.B**2 + a * math.gamma(2 * theta + 1) * b ** (-2 * theta))
+        return 2 * math.sqrt(2) * self.b * math.sqrt(gamma + log_delta) + math.sqrt(moment * (math.log(t) + 1))
+
+    def _update(self, arm, y):
+        t = self.t + 1
+        self.b = self._b(t)
+        self.gain += 0.5 * math.log1p(self.sigma[arm] ** 2 / self.s.lam)
+        self.ridge.add(arm, y if abs(y) <= self.b else 0.0)                                   # l. 8
+        self.mu = self.ridge.M[:, 0].copy()
+        self.sigma = np.sqrt(np.maximum(self.ridge.C.diagonal(), 0.0))
+        self.beta = self.B + self.s.beta_scale * self._width(t) / math.sqrt(self.s.lam)
+
+
+class GPUCB(TGP):
+    """Plain GP-UCB, no truncation: right for sub-Gaussian reports, a baseline for the others."""
+
+    def _b(self, t):
+        return math.inf
+
+    def _width(self, t):
+        size = self.s.c ** (1 / (1 + self.s.alpha))
+        if self.s.constants == "order":
+            return size * math.sqrt(math.log(t + 1))
+        return size * math.sqrt(2 * (self.gain + math.log(1 / self.s.delta)))
+
+
+class _Nystroem(_Bandit):
+    """What ATA and MoMA share: the random dictionary and the ridge posterior on its embedding."""
+    columns = 1
+
+    def _start(self):
+        s = self.s
+        self.B0 = self.B * (1 + 1 / math.sqrt(1 - s.acc)) if s.constants != "order" else self.B
+        self.beta, self.m, self.dictionary = self.B0, 0, np.zeros(0, dtype=int)
+        rho = (1 + s.acc) / (1 - s.acc)
+        self.q = s.q if s.q is not None else (math.log(s.T) if s.constants == "order"
+                                              else 6 * rho * math.log(4 * s.T / s.delta)) / s.acc**2
+        self.Q, self.Z = np.zeros((0, 0)), np.zeros((0, self.problem.n))
+        self.residual = self.K.diagonal()
+        self.ridge = _Ridge(np.zeros_like(self.K), s.lam, self.columns)
+
+    def _embed(self, arm, y):
+        """Alg. 1, l. 6-8 and 13: draw the dictionary with sigma of the last round, then record y.
+
+        Deviations: p = q sigma^2/lam, the ridge leverage score (Erratum A9); the dictionary is a set of arms, so one
+        draw with probability 1 - (1-p)^count stands for the draws of all plays of an arm (Erratum B11).
+        """
+        counts = self.ridge.counts.copy()
+        counts[arm] += 1
+        u = self.rng.random(self.problem.n)
+        if self.q == math.inf:
+            keep = counts > 0
+        else:
+            p = np.minimum(self.q / self.s.lam * self.sigma**2, 1.0)
+            keep = u < 1.0 - (1.0 - p) ** counts
+        dictionary, P = np.flatnonzero(keep), None
+        if not np.array_equal(dictionary, self.dictionary):
+            self.dictionary, self.m = dictionary, len(dictionary)
+            self.Q, self.Z = _nystrom(self.K, dictionary)
+            P = self.Z.T @ self.Z
+            self.residual = self.K.diagonal() - P.diagonal()
+        self.ridge.add(arm, y, P)
+        self.leverage = np.maximum(self.ridge.C.diagonal(), 0.0) / self.s.lam    # phi' V^{-1} phi
+        self.sigma = np.sqrt(np.maximum(self.residual + self.s.lam * self.leverage, 0.0))
+
+
+class ATA(_Nystroem):
+    """(LDP-)ATA-GP-UCB, Alg. 1: truncation in the feature space. Theorem 2; non-private, Theorem 4 of C&G 2019.
+
+    mu is the plain ridge mean minus what truncation takes away. |u_{i,tau}| is at most the root of the arm's leverage,
+    so only rewards with |y| sqrt(leverage) > b_t can be touched; where there is none, no root of V is needed. And since
+    leverage <= 1/(lam + count), a reward that the bound lets go once is let go for ever and need not be stored.
+    """
+
+    def _start(self):
+        super()._start()
+        self.b = math.inf
+        self._arms, self._large = np.zeros(0, dtype=int), np.zeros(0)      # rewards that may still be truncated
+
+    def _b_log(self, m):
+        """Truncation point b_t and the logarithm in it, for dictionary size m >= 1."""
+        s, t = self.s, self.t + 1
+        log = math.log((m + 1) * s.T) if s.constants == "order" else math.log(4 * m * s.T / s.delta)
+        power = t ** ((1 - s.alpha) / (2 * (1 + s.alpha)))
+        return (s.v / log) ** (1 / (1 + s.alpha)) * power, log, power
+
+    def _update(self, arm, y):
+        s = self.s
+        self._embed(arm, y)
+        floor = self._b_log(self.problem.n)[0] * (1 - TIE)                  # b_t falls with m and m <= n
+        self._arms, self._large = np.append(self._arms, arm), np.append(self._large, y)
+        stay = np.abs(self._large) > floor * np.sqrt(s.lam + self.ridge.counts[self._arms])
+        self._arms, self._large = self._arms[stay], self._large[stay]
+        self.mu, self.beta = self.ridge.M[:, 0].copy(), self.B0
+        if self.m == 0:
+            return
+        self.b, log, power = self._b_log(self.m)
+        self.mu -= self._truncated()
+        width = math.sqrt(self.m / s.lam) * s.v ** (1 / (1 + s.alpha)) * log ** (s.alpha / (1 + s.alpha)) * power
+        self.beta += s.beta_scale * (1 if s.constants == "order" else 4) * width
+
+    def _truncated(self):
+        """What truncation removes from the ridge mean (Alg. 1, l. 9-12), (n,).
+
+        Deviation: every product is compared with the current b_t, as in C&G 2019; the paper prints b_tau (Erratum B1).
+        """
+        touch = np.abs(self._large) * np.sqrt(self.leverage[self._arms]) > self.b * (1 - TIE)
+        if not touch.any():
+            return 0.0
+        V = (self.Z * self.ridge.counts) @ self.Z.T
+        w, E = np.linalg.eigh(V)
+        root = (E / np.sqrt(np.maximum(w, 0.0) + self.s.lam)) @ E.T          # V^{-1/2} on the range of the embedding
+        arms, index = np.unique(self._arms[touch], return_inverse=True)
+        U = self.Q @ (root @ self.Z[:, arms])                                # u_i at these arms, (m, arms)
+        products = U[:, index] * self._large[touch]
+        removed = np.where(np.abs(products) > self.b, products, 0.0).sum(axis=1)
+        return self.Z.T @ (root @ (self.Q.T @ removed))
+
+
+class MoMA(_Nystroem):
+    """(LDP-)MoMA-GP-UCB, Alg. 3: N epochs of k plays of one arm, k ridge estimates, the most central one is used.
+
+    Deviation: the T - Nk rounds left over play the next arm without an update (Erratum B7).
+    """
+
+    def _start(self):
+        s = self.s
+        if s.k is not None:
+            self.k = s.k
+        elif s.constants == "repaired":
+            self.k = next(k for k in range(2, 10**6) if self._ville(k) <= s.delta / 2)
+        else:
+            self.k = math.ceil((24 if s.constants == "theorem" else 1) * math.log(4 * math.e * s.T / s.delta))
+        if self.k > s.T:
+            raise ValueError(f"k = {self.k}: must be at most T = {s.T}; take a larger T, a smaller k, or constants='order'")
+        self.N, self.columns = s.T // self.k, self.k
+        super()._start()
+        self.kstar, self.epoch, self._rewards, self._epoch_arm = 0, 0, [], None
+        if s.constants == "repaired":
+            self._gamma = _gain(self.K.tobytes(), self.N, s.lam)[-1] / (1 - 1 / math.e)
+
+    @staticmethod
+    def _ville(k, s=8.0):
+        """Bound on P(too many of k estimates are ever bad) in the repaired analysis: C(k, a) s^{-a} (Erratum A5)."""
+        a = math.ceil((k - 1) / 2)
+        return math.exp(math.lgamma(k + 1) - math.lgamma(a + 1) - math.lgamma(k - a + 1) - a * math.log(s))
+
+    def _choose(self):
+        return super()._choose() if self._epoch_arm is None else self._epoch_arm
+
+    def _update(self, arm, y):
+        if self._epoch_arm not in (None, arm):
+            raise ValueError(f"arm = {arm}: must be {self._epoch_arm}, the arm of the current epoch of {self.k} plays")
+        self._epoch_arm = arm
+        if self.epoch == self.N:
+            return
+        self._rewards.append(y)
+        if len(self._rewards) < self.k:
+            return
+        self._embed(arm, np.array(self._rewards))                            # l. 7-10
+        self.epoch, self._rewards, self._epoch_arm = self.epoch + 1, [], None
+        self.kstar = first_max(-self.spread())                               # l. 12
+        self.mu = self.ridge.M[:, self.kstar].copy()
+        self.beta = self.B0 + self.s.beta_scale * self._width(self.epoch) / math.sqrt(self.s.lam)
+
+    def spread(self):
+        """r_j = median over s != j of |theta_j - theta_s|_V (l. 11), (k,): the squared norm is dS' dM by columns."""
+        played = self.ridge.counts > 0
+        S, M = self.ridge.sums[played], self.ridge.M[played]
+        d = np.stack([((S - S[:, [j]]) * (M - M[:, [j]])).sum(axis=0) for j in range(self.k)])
+        others = np.sqrt(np.maximum(d, 0.0))[~np.eye(self.k, dtype=bool)].reshape(self.k, self.k - 1)
+        return np.median(others, axis=1) if self.k > 1 else np.zeros(1)
+
+    def _width(self, n):
+        """beta_{n+1} - B0 without 1/sqrt(lam), which Theorem 4 drops although its proof has it (Erratum A8)."""
+        s = self.s
+        if s.constants == "repaired":
+            return 3 * math.sqrt(2 * 8.0 * s.c * self._gamma)
+        outer, inner = (3, 9) if s.constants == "theorem" else (1, 1)
+        return outer * (inner * self.m * s.c) ** (1 / (1 + s.alpha)) * n ** ((1 - s.alpha) / (2 * (1 + s.alpha)))
+
+
+ALGORITHMS = {"TGP": TGP, "ATA": ATA, "MoMA": MoMA, "GP-UCB": GPUCB, "uniform": Uniform}
+
+
+def make(name, problem, T, *, eps=None, lam=1.0, delta=0.1, acc=0.1, constants="order", beta_scale=1.0, q=None, k=None,
+         weibull=None, curator=None, rng=None):
+    """An algorithm by name ("TGP", "ATA", "MoMA"; baselines "GP-UCB", "uniform"), ready to ask.
+
+    eps: None for the non-private twin. With eps (or a `curator`) alpha = 1, and v and c follow from B, R and the noise.
+    constants: "theorem" as proved, "order" the same orders with constant 1, "repaired" the errata's (TGP, MoMA).
+    beta_scale: multiplies the part of beta after B.   q: Nyström oversampling; inf keeps every played arm.
+    k: MoMA's plays per epoch.   weibull: (theta, a, b) of P(|noise| >= x) <= a exp(-b x^{1/theta}) (TGP, non-private).
+    rng: generator or seed of the dictionary draws (and of uniform play).
+    """
+    if name not in ALGORITHMS:
+        raise ValueError(f"name = {name!r}: must be one of {', '.join(ALGORITHMS)}")
+    if not isinstance(problem, Problem):
+        raise ValueError(f"problem = {type(problem).__name__}: must be a Problem")
+    if constants not in ("order", "theorem", "repaired"):
+        raise ValueError(f"constants = {constants!r}: must be 'order', 'theorem' or 'repaired'")
+    if curator is None and eps is not None:
+        curator = CTL(eps, problem.B, problem.R)
+    elif curator is not None and eps is not None and curator.eps != eps:
+        raise ValueError(f"eps = {eps!r}: must be the curator's eps, {curator.eps!r}, or left out")
+    private = curator is not None and curator.eps is not None
+    alpha, v, c = problem.alpha, problem.v, problem.c
+    if private:
+        alpha, v, c = 1.0, problem.B**2 + problem.R**2 + curator.variance, problem.R**2 + curator.variance
+    if weibull is not None:
+        if name != "TGP" or private or len(weibull) != 3:
+            raise ValueError(f"weibull = {weibull!r}: must be (theta, a, b), for the non-private TGP only")
+        weibull = tuple(_positive(f"weibull {part}", x) for part, x in zip(("theta", "a", "b"), weibull))
+    if constants == "repaired" and (name == "ATA" or (name == "MoMA" and alpha != 1)):
+        raise ValueError(f"constants = 'repaired': must be 'order' or 'theorem' for {name}; the repair is proved for TGP, "
+                         "and for MoMA with alpha = 1")
+    settings = Settings(
+        T=_integer("T", T), lam=_positive("lam", lam), delta=_number("delta", delta, 0.0, 1.0, allowed="in (0, 1)"),
+        acc=_number("acc", acc, 0.0, 1.0, allowed="in (0, 1)"), constants=constants,
+        beta_scale=_number("beta_scale", beta_scale, 0.0, strict=False, allowed="a finite number >= 0"),
+        q=None if q is None else math.inf if q == math.inf else _positive("q", q),
+        k=None if k is None else _integer("k", k), weibull=weibull, curator=curator if private else None,
+        alpha=alpha, v=v, c=c)
+    return ALGORITHMS[name](problem, settings, np.random.default_rng(rng))
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Simulation: many trials, common random numbers
+# ---------------------------------------------------------------------------------------------------------------
+
+class Simulation(NamedTuple):
+    """Cumulative regret (algorithm, trial, T), and records: never a raw reward.
+
+    records: names, uniform (trials,) = expected regret per round of uniform play, pulls (algorithm, trial, n),
+    clipped (algorithm, trial); with trace=True also arms and reports, both (algorithm, trial, T).
+    """
+    regret: np.ndarray
+    records: dict
+
+
+def streams(seed, trial):
+    """A trial's sources of randomness: problem seed, users' draws, privacy draws, and the seed of the sketch.
+
+    Separate children of one SeedSequence: all algorithms of a trial meet the same users and the same noise, and adding
+    an algorithm shifts nothing.
+    """
+    problem, env, privacy, sketch = np.random.SeedSequence(seed, spawn_key=(trial,)).spawn(4)
+    return int(problem.generate_state(1)[0]), np.random.default_rng(env), np.random.default_rng(privacy), sketch
+
+
+def _run(problem, name, T, seed, trial, trace, options):
+    """One algorithm in one trial -> arms (T,), clipped count, reports (T,) or None."""
+    _, env, privacy, sketch = streams(seed, trial)
+    learner = make(name, problem, T, rng=np.random.default_rng(sketch), **options)
+    curator = options.get("curator") or learner.s.curator
+    curator = copy.copy(curator)
+    users = problem.draw(env, T)
+    noise = None if curator is None else curator.draw(privacy, T)
+    arms = np.empty(T, dtype=np.int16 if problem.n < 2**15 else np.int32)
+    reports = np.empty(T) if trace else None
+    for t in range(T):
+        arms[t] = arm = learner.ask()
+        y = problem.reward(arm, users[t])
+        if curator is not None:
+            y = curator.report(y, noise[t])
+        if trace:
+            reports[t] = y
+        learner.tell(y)
+    return arms, 0 if curator is None else curator.clipped, reports
+
+
+def _run_one_thread(job):
+    """`_run` with one BLAS thread, so that results do not depend on the machine's load."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return _run(*job)
+    with threadpool_limits(1):
+        return _run(*job)
+
+
+def simulate(problem, names, T, *, trials, seed, workers=1, trace=False, progress=None, **options):
+    """Play every algorithm of `names` in every trial -> Simulation (regret, records).
+
+    problem: a Problem, or a callable seed -> Problem for a new f in each trial. workers: processes; the numbers do not
+    depend on it. progress(done, total) is called after each run. options: those of `make`.
+    """
+    names = [names] if isinstance(names, str) else list(names)
+    if not names:
+        raise ValueError(f"names = []: must name at least one of {', '.join(ALGORITHMS)}")
+    T, trials, workers, seed = (_integer("T", T), _integer("trials", trials), _integer("workers", workers),
+                                _integer("seed", seed, low=0))
+    if "rng" in options:
+        raise ValueError("rng: must be left out; simulate derives every generator from seed")
+    problems = [problem if isinstance(problem, Problem) else problem(streams(seed, i)[0]) for i in range(trials)]
+    for name in names:
+        make(name, problems[0], T, rng=0, **options)                         # bad settings fail before any work
+    jobs = [(problems[i], name, T, seed, i, trace, options) for name in names for i in range(trials)]
+    results = []
+    if workers == 1:
+        runs = map(_run_one_thread, jobs)
+    else:
+        from concurrent.futures import ProcessPoolExecutor
+        pool = ProcessPoolExecutor(workers)
+        runs = pool.map(_run_one_thread, jobs)
+    for done, result in enumerate(runs, 1):
+        results.append(result)
+        if progress:
+            progress(done, len(jobs))
+    if workers > 1:
+        pool.shutdown()
+    shape = (len(names), trials)
+    arms = np.stack([r[0] for r in results]).reshape(*shape, T)
+    gaps = np.stack([p.f.max() - p.f for p in problems])                     # (trials, n)
+    regret = np.stack([np.cumsum(gaps[i][a[i]]) for a in arms for i in range(trials)]).reshape(*shape, T)
+    pulls = np.stack([np.bincount(r[0], minlength=problems[0].n) for r in results]).reshape(*shape, -1)
+    records = dict(names=names, uniform=gaps.mean(axis=1), pulls=pulls,
+                   clipped=np.array([r[1] for r in results]).reshape(shape))
+    if trace:
+        records.update(arms=arms, reports=np.stack([r[2] for r in results]).reshape(*shape, T))
+    return Simulation(regret, records)
