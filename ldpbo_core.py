@@ -920,3 +920,114 @@ def simulate(problem, names, T, *, trials, seed, workers=1, trace=False, progres
     if trace:
         records.update(arms=arms, reports=np.stack([r[2] for r in results]).reshape(*shape, T))
     return Simulation(regret, records)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Lower bounds (Theorem 1, its regime and its sharpening; proofs and checks: pages lb_bump to lb_better)
+# ---------------------------------------------------------------------------------------------------------------
+
+class Bound(float):
+    """A float that says why it is NaN (`reason`), and on which gap `Delta` and number of functions `M` it stands."""
+
+    def __new__(cls, value, reason="", Delta=math.nan, M=math.nan):
+        self = super().__new__(cls, value)
+        self.reason, self.Delta, self.M = reason, float(Delta), float(M)
+        return self
+
+
+
+def lower_bound(kernel, T, eps, *, B, v, alpha, d, nu=None, variant="printed", lengthscale=0.2):
+    """Regret that every eps-LDP learner suffers on some f with |f|_H <= B on [0,1]^d and E|y|^{1+alpha} <= v (C-lb).
+
+    variant: "printed" the rate of Theorem 1, constant 1; "corrected" the larger rate of Erratum A1, never below the
+    non-private one (A3), constant 1; "explicit" no rate but a number, with every constant of the proof, maximised over
+    Delta and M (d = 1 or 2). eps=None: not private. Returns a `Bound`, NaN with a reason outside the regime that the
+    theorem leaves unstated (A14), taken with its unnamed constants equal to 1. Only "explicit" uses the lengthscale.
+    """
+    if kernel not in ("se", "matern"):
+        raise ValueError(f"kernel = {kernel!r}: must be 'se' or 'matern'")
+    if variant not in ("printed", "corrected", "explicit"):
+        raise ValueError(f"variant = {variant!r}: must be 'printed', 'corrected' or 'explicit'")
+    T = _number("T", T, 1.0, allowed="a number of rounds >= 1", strict=False)
+    eps = math.inf if eps is None else _number("eps", eps, 0.0, allowed="a finite number > 0, or None: not private")
+    B, v, d, lengthscale = _positive("B", B), _positive("v", v), _integer("d", d), _positive("lengthscale", lengthscale)
+    alpha = _number("alpha", alpha, 0.0, math.nextafter(1.0, 2.0), allowed="in (0, 1]")
+    nu = _positive("nu", nu) if kernel == "matern" else math.inf
+    if variant == "explicit":
+        if d > 2:
+            raise ValueError(f"d = {d}: must be 1 or 2 with variant='explicit'")
+        return _explicit_bound(T, eps, B, v, alpha, d, nu, lengthscale)
+    plain = _rate(T, math.log(2), alpha / (1 + alpha), B, v, alpha, d, nu)   # eps = ln 2: z = 1
+    if eps == math.inf:
+        return plain
+    if variant == "printed":
+        return _rate(T, eps, alpha / (1 + alpha), B, v, alpha, d, nu)
+    private = _rate(T, eps, alpha / (2 + 2 * alpha), B, v, alpha, d, nu)
+    if math.isnan(private) and plain > 0:
+        return Bound(plain, f"non-private rate, as the private one {private.reason}", plain.Delta, plain.M)
+    return plain if plain > private else private
+
+
+def _rate(T, eps, s, B, v, alpha, d, nu):
+    """T Delta, Delta = v^{1/(1+a)} (M/(T z^2))^s, solved with M = ln(..)^{d/2} (SE: nu = inf) or (B/Delta)^{d/nu}.
+
+    z = e^eps - 1. s = a/(1+a): Theorem 1, and with z = 1 the non-private rate. s = a/(2(1+a)): Erratum A1."""
+    log_top = math.log(v) / (1 + alpha)
+    log_n = math.log(T) + 2 * (eps + math.log(-math.expm1(-eps)))            # T z^2
+    log_x = (math.log(B) - log_top) / s + log_n                              # what Theorem 1 takes the logarithm of
+    if log_x <= 0:
+        return Bound(math.nan, f"needs v^(1/(1+alpha)) < B (T z^2)^{s:.3g}: ln {math.exp(log_x):.3g} <= 0")
+    log_m = d / 2 * math.log(log_x) if nu == math.inf else log_x * s * d / (nu + s * d)
+    if log_m > min(log_n, log_x):                                            # Delta <= v^{1/(1+a)} and Delta <= B
+        return Bound(math.nan, f"needs M <= T z^2 and Delta <= B: M = {math.exp(log_m):.3g}, "
+                     f"T z^2 = {math.exp(log_n):.3g}, Delta/B = {math.exp(s * (log_m - log_x)):.3g}")
+    Delta = math.exp(log_top + s * (log_m - log_n))
+    return Bound(T * Delta, "", Delta, math.exp(log_m))
+
+
+@functools.lru_cache
+def _bump(d):
+    """H(u) = exp(-1/(1-|u|^2)) and its Fourier transform h -> h(0); zeta, where h(zeta) = h(0)/2; v_m^j/Delta by offset
+    j - m (coordinates 0..25) and how often each occurs; nodes and weights for integrals of H^2 over the unit ball."""
+    from scipy import optimize, special
+    u, weight = np.polynomial.legendre.leggauss(400)
+    u, weight = (u + 1) / 2, weight / 2 * (2 if d == 1 else math.pi * (u + 1))
+    wave = np.cos if d == 1 else special.j0
+    h = lambda r: wave(2 * math.pi * np.multiply.outer(r, u)) @ (weight * np.exp(-1 / (1 - u * u)))
+    h0 = float(h(0.0))
+    zeta = optimize.brentq(lambda r: h(r) - h0 / 2, 0.1, 1.0, xtol=1e-15)
+    offset = np.stack(np.meshgrid(*[np.arange(26)] * d), -1).reshape(-1, d)
+    near, far = (np.sqrt((x**2).sum(axis=1)) for x in (np.maximum(2 * offset - 1, 0), 2 * offset + 1))  # unit: zeta
+    fine = np.abs(h(zeta / 200 * np.arange(200 * 51 * d)))                   # a cell is 2 zeta wide in h's variable
+    inside = [fine[math.ceil(200 * a):math.floor(200 * b) + 1].max() for a, b in zip(near, far)]
+    table = 2 / h0 * np.maximum(inside, np.abs(h(zeta * near)))
+    return h0, zeta, table, 2.0 ** (offset > 0).sum(axis=1), u, weight * np.exp(-2 / (1 - u * u))
+
+
+def _explicit_bound(T, eps, B, v, alpha, d, nu, lengthscale):
+    """max of T Delta (2 - c/M - sqrt(2 T S/M)) over M = n^d cells and Delta with |g|_H <= B (page lb_better).
+
+    c sums v_m^j/Delta; S sums the most an eps-LDP report can tell of a reward non-zero with probability p."""
+    h0, zeta, table, count, u, weight = _bump(d)
+    n = np.unique(np.geomspace(2, 1e5, 400).astype(int)).astype(float)
+    xi2 = (2 * zeta * np.multiply.outer(n, u)) ** 2                          # squared frequencies of g
+    if nu == math.inf:
+        log_inverse = 2 * (math.pi * lengthscale) ** 2 * xi2 - d / 2 * math.log(2 * math.pi * lengthscale**2)
+    else:
+        log_inverse = ((nu + d / 2) * np.log1p((math.pi * lengthscale) ** 2 * 2 / nu * xi2) - math.lgamma(nu + d / 2)
+                       + math.lgamma(nu) - d / 2 * math.log(2 * math.pi * lengthscale**2 / nu))
+    norm = 2 / h0 * np.sqrt((2 * zeta * n) ** -d * (np.exp(np.minimum(log_inverse, 700)) @ weight))  # |g|_H / Delta
+    cap = np.minimum(B / norm, (0.5 - 1e-9) * v ** (1 / (1 + alpha)))        # the second: p < 1
+    e = math.exp(min(eps, 700.0))                                            # at 700 the report is the reward itself
+
+    def value(Delta, M):
+        p = np.multiply.outer((2 * Delta / v) ** (1 / alpha) * Delta, table)
+        leak = -(np.log1p(p * (e - 1)) + e * np.log1p(-p * (1 - 1 / e))) / (e + 1)
+        return T * Delta * (2 - table @ count / M - np.sqrt(2 * T / M * np.maximum(leak @ count, 0)))
+
+    share = np.geomspace(1e-6, 1, 121)
+    coarse = np.stack([value(s * cap, n**d) for s in share])
+    i, j = np.unravel_index(coarse.argmax(), coarse.shape)
+    Delta = cap[j] * np.geomspace(share[max(i - 1, 0)], share[min(i + 1, 120)], 201)
+    fine = value(Delta, n[j] ** d)
+    return Bound(fine.max(), "", Delta[fine.argmax()], n[j] ** d)
