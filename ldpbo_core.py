@@ -29,6 +29,7 @@ refers to the book's errata page. Only numpy is needed to import; SciPy serves g
 import copy
 import functools
 import hashlib
+import itertools
 import math
 import os
 import sys
@@ -384,11 +385,199 @@ class CTL:
         return self.bound + self.scale * math.log(t)
 
 
+class OneBit(CTL):
+    """One bit a report: +scale with probability (1 + y/scale)/2, else -scale, where scale = (B+R) coth(eps/2).
+
+    Unbiased and bounded; at y = +-(B+R) the odds of the two bits are e^{+-eps}. Draws are uniforms; log_density is a
+    log-probability. Seedable, for study: a 53-bit uniform decides, which moves either probability by 2^-53 at most.
+    """
+
+    def __init__(self, eps, B, R):
+        super().__init__(eps, B, R)
+        self.scale = self.bound / math.tanh(self.eps / 2)
+        self.variance = self.scale**2          # at y = 0, the worst case: scale^2 - y^2
+
+    def draw(self, rng, size=None):
+        return rng.random(size)
+
+    def report(self, y, draw):
+        return self.scale * (2.0 * (draw < (1 + self._clip(y) / self.scale) / 2) - 1)
+
+    def log_density(self, report, y):
+        tilt = np.sign(report) * np.clip(y, -self.bound, self.bound) / self.scale
+        return np.where(np.abs(report) == self.scale, np.log1p(tilt) - math.log(2), -math.inf)
+
+    def reach(self, t):
+        return self.scale
+
+
+class SecureCTL(CTL):
+    """CTL with noise that is safe in floating point: integer noise by OpenDP (extra `secure`), reports on a grid.
+
+    The clipped reward is rounded to a multiple of `grid` (a power of two; default about (B+R)/2^20) and exact discrete
+    Laplace noise is added to that integer: no rounding follows the noise, so no bit of a report says more than eps.
+    eps is certified by OpenDP's own map for the rounded range. Draws are grid steps from the operating system's randomness:
+    they cannot be seeded and `rng` is ignored. About 10 us a report in arrays.
+    """
+
+    def __init__(self, eps, B, R, grid=None):
+        super().__init__(eps, B, R)
+        try:
+            import opendp.prelude as dp
+        except ImportError:
+            raise ImportError("SecureCTL needs OpenDP: pip install 'ldpbo[secure]'") from None
+        self.grid = 2.0 ** (math.frexp(self.bound)[1] - 21) if grid is None else _positive("grid", grid)
+        span = 2 * round(self.bound / self.grid)                 # grid steps between the two most different rewards
+        units = span / self.eps
+        if math.frexp(self.grid)[0] != 0.5 or not 0 < units < 2**50:
+            raise ValueError(f"grid = {self.grid!r}: must be a power of two, above 2^-50 scale = "
+                             f"{self.scale / 2**50:.3g} and at most B+R = {self.bound:.3g}")
+        dp.enable_features("contrib")
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+        self._noise = dp.m.make_laplace(*space, scale=units)
+        while self._noise.map(span) > self.eps:                  # OpenDP rounds the loss upwards: widen by one ulp
+            units = math.nextafter(units, math.inf)
+            self._noise = dp.m.make_laplace(*space, scale=units)
+        self.scale = units * self.grid
+        self.variance = self.grid**2 / (2 * math.sinh(1 / (2 * units)) ** 2)
+        self.promise = (f"{self.eps:g}-LDP for one report, as computed (OpenDP's map gives {self._noise.map(span)!r} for "
+                        f"{span} steps of the grid {self.grid:g}); rounding moves the mean by at most half a step")
+
+    def __reduce__(self):
+        return SecureCTL, (self.eps, self.bound, 0.0, self.grid)             # OpenDP's objects cannot be pickled
+
+    def draw(self, rng=None, size=None):
+        noise = np.array(self._noise([0] * int(np.prod(1 if size is None else size))), dtype=np.int64)
+        return noise[0] if size is None else noise.reshape(size)
+
+    def privatise(self, y, rng=None):
+        return super().privatise(y, rng)
+
+    def report(self, y, draw):
+        return (np.int64(np.rint(self._clip(y) / self.grid)) + draw) * self.grid
+
+    def log_density(self, report, y):
+        """Log-probability of a report: tanh(h/2) e^{-h steps}, h = grid/scale."""
+        h, x = self.grid / self.scale, np.asarray(report) / self.grid
+        away = np.abs(x - np.rint(np.clip(y, -self.bound, self.bound) / self.grid))
+        return np.where(x == np.rint(x), math.log(math.tanh(h / 2)) - h * away, -math.inf)
+
+    def reach(self, t):
+        return super().reach(t) + self.grid
+
+
+class Identity(CTL):
+    """No privacy: the report is the reward, whatever its size. For non-private runs behind the same interface."""
+
+    def __init__(self):
+        self.eps, self.bound, self.scale, self.variance = None, math.inf, 0.0, 0.0
+        self.promise, self.seen, self.clipped = "nothing: the report is the reward", 0, 0
+
+    def draw(self, rng, size=None):
+        return 0.0 if size is None else np.zeros(size)
+
+    def log_density(self, report, y):
+        return np.where(np.equal(report, y), 0.0, -math.inf)
+
+    def reach(self, t):
+        return math.inf
+
+
+def total_epsilon(eps, reports):
+    """What `reports` eps-LDP reports of one user cost together: reports * eps. `reports` may be counts per user.
+
+    The paper's eps is per report and needs a fresh user each round; one user behind a whole MoMA epoch spends k eps
+    (Erratum C12).
+    """
+    reports = _array("reports", reports, np.ndim(reports))
+    if (reports < 0).any() or (reports % 1).any():
+        raise ValueError(f"reports = {reports}: must be whole numbers >= 0, reports per user")
+    return reports * (math.inf if eps is None else _positive("eps", eps))
+
+
 def subweibull_radius(T, delta, *, theta, a=1.0, b=1.0):
     """R with P(some of T noises exceeds R) <= delta when P(|noise| >= x) <= a exp(-b x^{1/theta}) (Erratum A6)."""
     T, delta = _integer("T", T), _number("delta", delta, 0.0, 1.0, allowed="in (0, 1)")
     theta, a, b = _positive("theta", theta), _positive("a", a), _positive("b", b)
     return (max(math.log(a * T / delta), 0.0) / b) ** theta
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Audit: how much privacy a curator really gives
+# ---------------------------------------------------------------------------------------------------------------
+
+class Audit(NamedTuple):
+    """With the confidence asked for, the true eps is at least eps_low; flagged if that is more than was promised."""
+    eps_low: float
+    promised: float
+    flagged: bool
+    event: str          # what gave the secret away; in the second half of the games it was ...
+    right: int          # ... right so often,
+    guesses: int        # out of this many times that it happened
+
+
+def _clues(report, y, y_prime, bits):
+    """What an attacker computes from reports (n, users), as (name, values (n,)): sizes first, then low bits."""
+    views = [(f"report {i}", r) for i, r in enumerate(report.T, 1)]
+    if len(views) > 1:
+        views += [("least report", report.min(1)), ("largest report", report.max(1))]
+        views += [(f"report {i} - report 1", r - report[:, 0]) for i, r in enumerate(report.T[1:], 2)]
+    yield from views
+    if not bits:
+        return
+    views += [(f"report {i} - ({x:.3g})", r - x) for i, r in enumerate(report.T, 1) for x in (y[i - 1], y_prime[i - 1])]
+    for name, x in views:
+        m, e = np.frexp(x)
+        m = np.ldexp(m, 53).astype(np.int64)
+        zeros = np.where(m == 0, 53, np.frexp((m & -m).astype(float))[1] - 1)
+        yield f"lowest bit of {name}", e - 53 + zeros                        # the largest k such that 2^k divides x
+        yield f"trailing zeros of {name}", zeros
+
+
+def audit(curator, y, y_prime, n, confidence=0.99, rng=None, *, bits=True, clues=None):
+    """Lower confidence bound on the eps that `curator` really gives between the inputs y and y_prime -> Audit.
+
+    n games: a fair coin picks y or y_prime, the curator reports. Under eps-LDP no event tells the coin with odds above
+    e^eps. On the first half of the games every clue is cut into cells, the cells are sorted by their odds, and the set of
+    cells with the best bound, for either side of the coin, becomes the event. The second half tests that one event: given
+    how often it happens, how often it is right is binomial, so one Clopper-Pearson bound is valid without correction.
+
+    y, y_prime: numbers, or vectors (users,) of inputs that are reported together; each entry that differs is promised
+    eps. bits=False leaves out the low bits, which betray any floating-point sum of reward and noise, CTL's as well.
+    clues: function of the reports (n, users) -> {name: values (n,)}, an auditor's own. A low bound proves nothing.
+    """
+    from scipy.special import betaincinv
+    y, y_prime = _array("y", np.atleast_1d(y), 1), _array("y_prime", np.atleast_1d(y_prime), 1)
+    inputs, n = np.stack([y_prime, y]), _integer("n", n, low=2)
+    alpha = 1 - _number("confidence", confidence, 0.0, 1.0, allowed="in (0, 1)")
+    rng = np.random.default_rng(rng)
+
+    def play(games):
+        coin = rng.integers(0, 2, games)
+        report = curator.privatise(inputs[coin] if len(y) > 1 else inputs[coin, 0], rng).reshape(games, -1)
+        return coin, itertools.chain(clues(report).items() if clues else (), _clues(report, y, y_prime, bits))
+
+    best = (-math.inf,)
+    coin, found = play(n // 2)
+    for name, x in found:
+        cuts = np.unique(x[:2**16])                                          # atoms, or quantiles that reach into the tails
+        cuts = cuts if len(cuts) <= 256 else np.quantile(x[:2**16], 1 / (1 + np.exp(-np.linspace(-8, 8, 64))))
+        count = np.bincount(2 * np.searchsorted(cuts, x, side="right") + coin, minlength=2 * len(cuts) + 2).reshape(-1, 2)
+        for side in (0, 1):
+            order = np.argsort(-(count[:, side] + 0.5) / (count.sum(1) + 1), kind="stable")
+            total = np.maximum(np.cumsum(count[order].sum(1)), 1)
+            p = np.cumsum(count[order, side]) / total
+            score = p - 4 * np.sqrt(p * (1 - p) / total) - 16 / total        # any rule may choose; strict against luck
+            if score.max() > best[0]:
+                best = score.max(), name, side, cuts, order[:score.argmax() + 1]
+    _, name, side, cuts, cells = best
+    coin, found = play(n - n // 2)
+    inside = np.isin(np.searchsorted(cuts, next(x for key, x in found if key == name), side="right"), cells)
+    guesses, right = int(inside.sum()), int((inside & (coin == side)).sum())
+    low = betaincinv(right, guesses - right + 1, alpha) if right else 0.0
+    eps_low = math.log(low / (1 - low)) if low > 0.5 else 0.0
+    promised = float(total_epsilon(curator.eps, (y != y_prime).sum()))
+    return Audit(eps_low, promised, eps_low > promised, f"{name} ({len(cells)} of {len(cuts) + 1} cells)", right, guesses)
 
 
 # ---------------------------------------------------------------------------------------------------------------
