@@ -1124,7 +1124,6 @@ class Bound(float):
         return self
 
 
-
 def lower_bound(kernel, T, eps, *, B, v, alpha, d, nu=None, variant="printed", lengthscale=0.2):
     """Regret that every eps-LDP learner suffers on some f with |f|_H <= B on [0,1]^d and E|y|^{1+alpha} <= v (C-lb).
 
@@ -1164,12 +1163,13 @@ def _rate(T, eps, s, B, v, alpha, d, nu):
     log_top = math.log(v) / (1 + alpha)
     log_n = math.log(T) + 2 * (eps + math.log(-math.expm1(-eps)))            # T z^2
     log_x = (math.log(B) - log_top) / s + log_n                              # what Theorem 1 takes the logarithm of
+    show = lambda log: f"{math.exp(min(log, 700.0)):.3g}"
     if log_x <= 0:
-        return Bound(math.nan, f"needs v^(1/(1+alpha)) < B (T z^2)^{s:.3g}: ln {math.exp(log_x):.3g} <= 0")
+        return Bound(math.nan, f"needs v^(1/(1+alpha)) < B (T z^2)^{s:.3g}: the logarithm is that of {show(log_x)}")
     log_m = d / 2 * math.log(log_x) if nu == math.inf else log_x * s * d / (nu + s * d)
     if log_m > min(log_n, log_x):                                            # Delta <= v^{1/(1+a)} and Delta <= B
-        return Bound(math.nan, f"needs M <= T z^2 and Delta <= B: M = {math.exp(log_m):.3g}, "
-                     f"T z^2 = {math.exp(log_n):.3g}, Delta/B = {math.exp(s * (log_m - log_x)):.3g}")
+        return Bound(math.nan, f"needs M <= T z^2 and Delta <= B: M = {show(log_m)}, T z^2 = {show(log_n)}, "
+                     f"Delta/B = {show(s * (log_m - log_x))}")
     Delta = math.exp(log_top + s * (log_m - log_n))
     return Bound(T * Delta, "", Delta, math.exp(log_m))
 
