@@ -416,8 +416,8 @@ class SecureCTL(CTL):
 
     The clipped reward is rounded to a multiple of `grid` (a power of two; default about (B+R)/2^20) and exact discrete
     Laplace noise is added to that integer: no rounding follows the noise, so no bit of a report says more than eps.
-    eps is certified by OpenDP's own map for the rounded range. Draws are grid steps from the operating system's randomness:
-    they cannot be seeded and `rng` is ignored. About 10 us a report in arrays.
+    eps is certified by OpenDP's own map for the rounded range. Draws are grid steps from the operating system's
+    randomness: they cannot be seeded and `rng` is ignored. About 10 us a report in arrays.
     """
 
     def __init__(self, eps, B, R, grid=None):
@@ -525,7 +525,7 @@ def _clues(report, y, y_prime, bits):
     yield from views
     if not bits:
         return
-    views += [(f"report {i} - ({x:.3g})", r - x) for i, r in enumerate(report.T, 1) for x in (y[i - 1], y_prime[i - 1])]
+    views += [(f"report {i} - ({x:.3g})", r - x) for i, r in enumerate(report.T, 1) for x in {y[i - 1], y_prime[i - 1]}]
     for name, x in views:
         m, e = np.frexp(x)
         m = np.ldexp(m, 53).astype(np.int64)
@@ -538,9 +538,9 @@ def audit(curator, y, y_prime, n, confidence=0.99, rng=None, *, bits=True, clues
     """Lower confidence bound on the eps that `curator` really gives between the inputs y and y_prime -> Audit.
 
     n games: a fair coin picks y or y_prime, the curator reports. Under eps-LDP no event tells the coin with odds above
-    e^eps. On the first half of the games every clue is cut into cells, the cells are sorted by their odds, and the set of
-    cells with the best bound, for either side of the coin, becomes the event. The second half tests that one event: given
-    how often it happens, how often it is right is binomial, so one Clopper-Pearson bound is valid without correction.
+    e^eps. On the first half of the games every clue is cut into cells, the cells are sorted by their odds, and the set
+    of cells with the best bound, for either side of the coin, becomes the event. The second half tests that one event:
+    given how often it happens, how often it is right is binomial, so one Clopper-Pearson bound needs no correction.
 
     y, y_prime: numbers, or vectors (users,) of inputs that are reported together; each entry that differs is promised
     eps. bits=False leaves out the low bits, which betray any floating-point sum of reward and noise, CTL's as well.
@@ -548,6 +548,8 @@ def audit(curator, y, y_prime, n, confidence=0.99, rng=None, *, bits=True, clues
     """
     from scipy.special import betaincinv
     y, y_prime = _array("y", np.atleast_1d(y), 1), _array("y_prime", np.atleast_1d(y_prime), 1)
+    if len(y) != len(y_prime):
+        raise ValueError(f"y has {len(y)} entries and y_prime has {len(y_prime)}: must have the same length")
     inputs, n = np.stack([y_prime, y]), _integer("n", n, low=2)
     alpha = 1 - _number("confidence", confidence, 0.0, 1.0, allowed="in (0, 1)")
     rng = np.random.default_rng(rng)
@@ -560,9 +562,10 @@ def audit(curator, y, y_prime, n, confidence=0.99, rng=None, *, bits=True, clues
     best = (-math.inf,)
     coin, found = play(n // 2)
     for name, x in found:
-        cuts = np.unique(x[:2**16])                                          # atoms, or quantiles that reach into the tails
+        cuts = np.unique(x[:2**16])                                          # atoms, or quantiles far into the tails
         cuts = cuts if len(cuts) <= 256 else np.quantile(x[:2**16], 1 / (1 + np.exp(-np.linspace(-8, 8, 64))))
-        count = np.bincount(2 * np.searchsorted(cuts, x, side="right") + coin, minlength=2 * len(cuts) + 2).reshape(-1, 2)
+        code = 2 * np.searchsorted(cuts, x, side="right") + coin
+        count = np.bincount(code, minlength=2 * len(cuts) + 2).reshape(-1, 2)
         for side in (0, 1):
             order = np.argsort(-(count[:, side] + 0.5) / (count.sum(1) + 1), kind="stable")
             total = np.maximum(np.cumsum(count[order].sum(1)), 1)
@@ -577,7 +580,8 @@ def audit(curator, y, y_prime, n, confidence=0.99, rng=None, *, bits=True, clues
     low = betaincinv(right, guesses - right + 1, alpha) if right else 0.0
     eps_low = math.log(low / (1 - low)) if low > 0.5 else 0.0
     promised = float(total_epsilon(curator.eps, (y != y_prime).sum()))
-    return Audit(eps_low, promised, eps_low > promised, f"{name} ({len(cells)} of {len(cuts) + 1} cells)", right, guesses)
+    event = f"{name} ({len(cells)} of {len(cuts) + 1} cells)"
+    return Audit(eps_low, promised, eps_low > promised, event, right, guesses)
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -590,18 +594,22 @@ def first_max(score):
     return int((score >= top - TIE * max(1.0, abs(top))).argmax())
 
 
-def _fit(P, counts, sums, lam):
-    """Posterior covariance (n, n) and means (n, q) under kernel matrix P, from counts (n,) and reward sums (n, q).
+def _root(K, cut=0.0):
+    """Eigenvectors Q (n, r) and Z (r, n) with K = Z'Z, from the eigenvalues above `cut` times the largest."""
+    w, Q = np.linalg.eigh(K)
+    kept = w > cut * max(w[-1], 0.0) if len(w) else np.zeros(0, bool)
+    return Q[:, kept], Q[:, kept].T * np.sqrt(w[kept])[:, None]
 
-    With W = diag(sqrt(counts)) over the played arms, W P W + lam I has eigenvalues >= lam however often an arm repeats.
+
+def _fit(Z, counts, sums, lam):
+    """Posterior covariance (n, n) and means (n, q) of kernel Z'Z from counts (n,) and reward sums (n, q).
+
+    lam Z'V^{-1}Z with V = sum_a count_a z_a z_a' + lam I (Lemma 5): no difference of large numbers, however long the run.
     """
-    played = np.flatnonzero(counts)
-    w = np.sqrt(counts[played])[:, None]
-    G = w * P[played]                                          # (played, n)
-    A = G[:, played] * w.T + lam * np.eye(len(played))
-    X = np.linalg.solve(A, np.hstack([G, sums[played] / w]))
-    C = P - G.T @ X[:, :len(P)]
-    return (C + C.T) / 2, G.T @ X[:, len(P):]
+    V = (Z * counts) @ Z.T + lam * np.eye(len(Z))
+    X = np.linalg.solve(V, np.hstack([Z, Z @ sums]))
+    C = lam * (Z.T @ X[:, :Z.shape[1]])
+    return (C + C.T) / 2, Z.T @ X[:, Z.shape[1]:]
 
 
 class _Ridge:
@@ -611,20 +619,20 @@ class _Ridge:
     counts and sums every REFRESH plays so that rounding cannot build up.
     """
 
-    def __init__(self, P, lam, columns=1):
-        self.P, self.lam, n = P, lam, len(P)
+    def __init__(self, Z, lam, columns=1):
+        self.Z, self.lam, n = Z, lam, Z.shape[1]
         self.counts, self.sums = np.zeros(n), np.zeros((n, columns))
-        self.C, self.M, self.age = P.copy(), np.zeros((n, columns)), 0
+        self.C, self.M, self.age = Z.T @ Z, np.zeros((n, columns)), 0
         self._outer = np.empty((n, n))
 
-    def add(self, arm, y, P=None):
-        """Record reward(s) y of `arm`; `P` replaces the kernel matrix."""
+    def add(self, arm, y, Z=None):
+        """Record reward(s) y of `arm`; `Z` replaces the features."""
         self.counts[arm] += 1
         self.sums[arm] += y
         self.age += 1
-        if P is not None or self.age >= REFRESH:
-            self.P = self.P if P is None else P
-            self.C, self.M = _fit(self.P, self.counts, self.sums, self.lam)
+        if Z is not None or self.age >= REFRESH:
+            self.Z = self.Z if Z is None else Z
+            self.C, self.M = _fit(self.Z, self.counts, self.sums, self.lam)
             self.age = 0
             return
         c = self.C[arm].copy()
@@ -641,7 +649,7 @@ def posterior(K, arms, y, lam):
         raise ValueError(f"y has {len(y)} entries and arms has shape {arms.shape}: must have the same length")
     arms = np.array([_arm(a, len(K)) for a in arms.tolist()], dtype=int)
     counts = np.bincount(arms, minlength=len(K)).astype(float)
-    C, M = _fit(K, counts, np.bincount(arms, weights=y, minlength=len(K))[:, None], lam)
+    C, M = _fit(_root(K)[1], counts, np.bincount(arms, weights=y, minlength=len(K))[:, None], lam)
     return M[:, 0], np.sqrt(np.maximum(np.diag(C), 0.0))
 
 
@@ -656,7 +664,7 @@ def information_gain(K, T, lam):
 @functools.lru_cache(maxsize=8)
 def _gain(K, T, lam):
     K = np.frombuffer(K)
-    ridge = _Ridge(K.reshape(math.isqrt(len(K)), -1), lam, columns=0)
+    ridge = _Ridge(_root(K.reshape(math.isqrt(len(K)), -1))[1], lam, columns=0)
     gain = np.zeros(T + 1)
     for t in range(T):
         var = ridge.C.diagonal()
@@ -672,10 +680,8 @@ def _gain(K, T, lam):
 
 def _nystrom(K, dictionary):
     """Q (m, r) and Z (r, n) with embedding Q @ Z: Q holds the eigenvectors of K_D that are kept, r <= m."""
-    w, Q = np.linalg.eigh(K[np.ix_(dictionary, dictionary)])
-    kept = w > EIGEN_CUT * max(w[-1], 0.0) if len(w) else np.zeros(0, bool)
-    Q = Q[:, kept]
-    return Q, (Q.T @ K[dictionary]) / np.sqrt(w[kept])[:, None]
+    Q, root = _root(K[np.ix_(dictionary, dictionary)], EIGEN_CUT)
+    return Q, (Q.T @ K[dictionary]) / np.linalg.norm(root, axis=1, keepdims=True)
 
 
 def nystrom_features(K, dictionary):
@@ -761,7 +767,7 @@ class TGP(_Bandit):
     """(LDP-)TGP-UCB, Alg. 2: a reward above b_t in size counts as 0. Theorem 3; non-private, Theorem 1 of C&G 2019."""
 
     def _start(self):
-        self.ridge, self.gain = _Ridge(self.K, self.s.lam), 0.0
+        self.ridge, self.gain = _Ridge(_root(self.K)[1], self.s.lam), 0.0
         self.b = self._b(1)
         if self.s.constants != "order" and (self.s.curator or self.s.weibull):
             self._gamma = _gain(self.K.tobytes(), self.s.T, self.s.lam)
@@ -822,12 +828,15 @@ class _Nystroem(_Bandit):
         s = self.s
         self.B0 = self.B * (1 + 1 / math.sqrt(1 - s.acc)) if s.constants != "order" else self.B
         self.beta, self.m, self.dictionary = self.B0, 0, np.zeros(0, dtype=int)
+        self._keep = np.zeros(self.problem.n, dtype=bool)
+        self._features = functools.lru_cache(256)(                           # dictionaries come back
+            lambda keep: _nystrom(self.K, np.flatnonzero(np.frombuffer(keep, dtype=bool))))
         rho = (1 + s.acc) / (1 - s.acc)
         self.q = s.q if s.q is not None else (math.log(s.T) if s.constants == "order"
                                               else 6 * rho * math.log(4 * s.T / s.delta)) / s.acc**2
         self.Q, self.Z = np.zeros((0, 0)), np.zeros((0, self.problem.n))
-        self.residual = self.K.diagonal()
-        self.ridge = _Ridge(np.zeros_like(self.K), s.lam, self.columns)
+        self.residual, self.leverage = self.K.diagonal(), np.zeros(self.problem.n)
+        self.ridge = _Ridge(self.Z, s.lam, self.columns)
 
     def _embed(self, arm, y):
         """Alg. 1, l. 6-8 and 13: draw the dictionary with sigma of the last round, then record y.
@@ -843,13 +852,13 @@ class _Nystroem(_Bandit):
         else:
             p = np.minimum(self.q / self.s.lam * self.sigma**2, 1.0)
             keep = u < 1.0 - (1.0 - p) ** counts
-        dictionary, P = np.flatnonzero(keep), None
-        if not np.array_equal(dictionary, self.dictionary):
-            self.dictionary, self.m = dictionary, len(dictionary)
-            self.Q, self.Z = _nystrom(self.K, dictionary)
-            P = self.Z.T @ self.Z
-            self.residual = self.K.diagonal() - P.diagonal()
-        self.ridge.add(arm, y, P)
+        changed = not np.array_equal(keep, self._keep)
+        if changed:
+            self._keep, self.dictionary = keep, np.flatnonzero(keep)
+            self.m = len(self.dictionary)
+            self.Q, self.Z = self._features(keep.tobytes())
+            self.residual = self.K.diagonal() - (self.Z**2).sum(axis=0)
+        self.ridge.add(arm, y, self.Z if changed else None)
         self.leverage = np.maximum(self.ridge.C.diagonal(), 0.0) / self.s.lam    # phi' V^{-1} phi
         self.sigma = np.sqrt(np.maximum(self.residual + self.s.lam * self.leverage, 0.0))
 
@@ -857,30 +866,39 @@ class _Nystroem(_Bandit):
 class ATA(_Nystroem):
     """(LDP-)ATA-GP-UCB, Alg. 1: truncation in the feature space. Theorem 2; non-private, Theorem 4 of C&G 2019.
 
-    mu is the plain ridge mean minus what truncation takes away. |u_{i,tau}| is at most the root of the arm's leverage,
-    so only rewards with |y| sqrt(leverage) > b_t can be touched; where there is none, no root of V is needed. And since
-    leverage <= 1/(lam + count), a reward that the bound lets go once is let go for ever and need not be stored.
+    mu is the plain ridge mean minus what truncation takes away. Three exact shortcuts keep a round cheap.
+    (1) |u_{i,tau}| is at most the root of the arm's leverage, so a reward with |y| sqrt(leverage) <= b_t is untouched.
+    (2) leverage <= 1/(lam + count), so a reward that this bound lets go is let go for ever and need not be stored.
+    (3) max_i |u_i| at an arm, once computed, holds up to a drift: V -> V + zz' moves V^{-1/2} phi by at most
+        (2/pi) int |(V+s^2)^{-1} z| |z'(V+s^2)^{-1} phi| ds, which the leverages of z and phi bound in closed form.
     """
 
     def _start(self):
         super()._start()
-        self.b = math.inf
+        self.b, self._peak = math.inf, None
         self._arms, self._large = np.zeros(0, dtype=int), np.zeros(0)      # rewards that may still be truncated
 
     def _b_log(self, m):
-        """Truncation point b_t and the logarithm in it, for dictionary size m >= 1."""
+        """Truncation point b_t, the logarithm in it and the power of t, for dictionary size m >= 1."""
         s, t = self.s, self.t + 1
         log = math.log((m + 1) * s.T) if s.constants == "order" else math.log(4 * m * s.T / s.delta)
         power = t ** ((1 - s.alpha) / (2 * (1 + s.alpha)))
         return (s.v / log) ** (1 / (1 + s.alpha)) * power, log, power
 
     def _update(self, arm, y):
-        s = self.s
+        s, kept, size = self.s, self._keep, math.sqrt(self.leverage[arm])
         self._embed(arm, y)
+        if kept is not self._keep:
+            self._peak = None                                               # another dictionary, other coordinates
+        elif self._peak is not None:
+            x = np.clip(s.lam * size * self._size, 1e-300, 1.0)
+            h = np.sqrt(1 - x)
+            self._peak += (2 / math.pi) * size / s.lam * (x * (np.log1p(h) - 0.5 * np.log(x)) + 1 - h)
         floor = self._b_log(self.problem.n)[0] * (1 - TIE)                  # b_t falls with m and m <= n
-        self._arms, self._large = np.append(self._arms, arm), np.append(self._large, y)
-        stay = np.abs(self._large) > floor * np.sqrt(s.lam + self.ridge.counts[self._arms])
-        self._arms, self._large = self._arms[stay], self._large[stay]
+        if abs(y) > floor * math.sqrt(s.lam + self.ridge.counts[arm]):
+            self._arms, self._large = np.append(self._arms, arm), np.append(self._large, y)
+            stay = np.abs(self._large) > floor * np.sqrt(s.lam + self.ridge.counts[self._arms])
+            self._arms, self._large = self._arms[stay], self._large[stay]
         self.mu, self.beta = self.ridge.M[:, 0].copy(), self.B0
         if self.m == 0:
             return
@@ -894,15 +912,16 @@ class ATA(_Nystroem):
 
         Deviation: every product is compared with the current b_t, as in C&G 2019; the paper prints b_tau (Erratum B1).
         """
-        touch = np.abs(self._large) * np.sqrt(self.leverage[self._arms]) > self.b * (1 - TIE)
+        size = np.sqrt(self.leverage)
+        bound = size if self._peak is None else np.minimum(size, self._peak)
+        touch = np.abs(self._large) * bound[self._arms] > self.b * (1 - TIE)
         if not touch.any():
             return 0.0
-        V = (self.Z * self.ridge.counts) @ self.Z.T
-        w, E = np.linalg.eigh(V)
+        w, E = np.linalg.eigh((self.Z * self.ridge.counts) @ self.Z.T)
         root = (E / np.sqrt(np.maximum(w, 0.0) + self.s.lam)) @ E.T          # V^{-1/2} on the range of the embedding
-        arms, index = np.unique(self._arms[touch], return_inverse=True)
-        U = self.Q @ (root @ self.Z[:, arms])                                # u_i at these arms, (m, arms)
-        products = U[:, index] * self._large[touch]
+        U = self.Q @ (root @ self.Z)                                         # u_i at every arm, (m, n)
+        self._peak, self._size = np.abs(U).max(axis=0), size
+        products = U[:, self._arms[touch]] * self._large[touch]
         removed = np.where(np.abs(products) > self.b, products, 0.0).sum(axis=1)
         return self.Z.T @ (root @ (self.Q.T @ removed))
 
