@@ -97,6 +97,28 @@ def regret(ax, columns, *, private, title=""):
     ax.set(title=title, xlabel="round $t$", xlim=(0, t[-1]), ylim=(0, None))
 
 
+def panels(curves, which, settings, titles, private):
+    """The paper's figure: three panels in a row, for each row of panels one row of axes per setting; a column's pair shares its axes."""
+    rows = len(which) // 3 * len(settings)
+    figure, grid = axes(rows, 3, height=2.1, width=7.6)
+    for i, panel in enumerate(which):
+        column = [grid[i // 3 * len(settings) + j, i % 3] for j in range(len(settings))]
+        for ax, s in zip(column, settings):
+            suffix = f" (beta x {s:g})"
+            part = {"t": curves[panel]["t"]} | {k.removesuffix(suffix): v for k, v in curves[panel].items() if k.endswith(suffix)}
+            regret(ax, part, private=private[panel], title=titles[panel] if ax is column[0] else "")
+            ax.annotate("order" if s == 1 else f"β × {s:g}", (0.03, 0.9), xycoords="axes fraction", fontsize=8)
+            ax.sharey(column[0])
+            ax.set_xlabel("round $t$" if ax is column[-1] else "")
+            ax.tick_params(labelsize=7.5)
+            ax.title.set_fontsize(8.5)
+    for ax in grid[:, 0]:
+        ax.set_ylabel("regret $R_t$")
+    entries = {h.get_label(): h for ax in grid.flat for h in ax.get_legend_handles_labels()[0]}
+    figure.legend(entries.values(), entries, loc="outside lower center", ncols=4, fontsize=8)
+    return figure
+
+
 def final(result):
     """Final regret over that of uniform play in the same trial, and paired differences between the algorithms.
 
@@ -176,6 +198,12 @@ def _numbers(texts):
         return np.array(texts, dtype=float)
     except ValueError:
         return np.array(texts)
+
+
+def glue(name, value):
+    """Keep `value` under `name` for {glue:text} in the prose; as myst_nb.glue(..., display=False), without importing Sphinx (1 s a page)."""
+    prefix, value = "application/papermill.record/", value.item() if isinstance(value, np.generic) else value
+    display({prefix + "text/plain": repr(value)}, raw=True, metadata={"scrapbook": {"name": name, "mime_prefix": prefix}})
 
 
 def provenance():
