@@ -1,0 +1,177 @@
+"""simulate(...): the same numbers as driving ask/tell by hand, whatever the number of processes; common random numbers; records."""
+import functools
+
+import numpy as np
+import pytest
+
+import ldpbo_core as ldpbo
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+NAMES = ["TGP", "ATA", "MoMA", "GP-UCB", "uniform"]
+small = functools.partial(ldpbo.synthetic_problem, "matern", n=20)
+
+
+def uniform_noise(seed):
+    return small("uniform", seed)
+
+
+def t3_noise(seed):
+    return small("t3", seed)
+
+
+TABLE = ldpbo.table_problem(np.random.default_rng(0).gamma(2.0, 30.0, (80, 9)))
+CASES = {
+    "one problem, private": (small("uniform", 1), dict(eps=1.0)),
+    "one problem, non-private": (small("t3", 1), dict()),
+    "new f per trial, private": (uniform_noise, dict(eps=0.5, constants="theorem", k=6)),
+    "new f per trial, non-private": (t3_noise, dict(q=0.5, lam=0.3, beta_scale=0.2)),
+    "table, private": (TABLE, dict(eps=2.0)),
+    "table, non-private": (TABLE, dict(delta=0.01, acc=0.4)),
+}
+
+
+def by_hand(problem, name, T, seed, trial, eps=None, **settings):
+    """The documented recipe: draw users and privacy noise from streams(seed, trial), then ask and tell."""
+    problem_seed, env, privacy, sketch = ldpbo.streams(seed, trial)
+    problem = problem if isinstance(problem, ldpbo.Problem) else problem(problem_seed)
+    learner = ldpbo.make(name, problem, T, eps=eps, rng=np.random.default_rng(sketch), **settings)
+    users = problem.draw(env, T)
+    curator = None if eps is None else ldpbo.CTL(eps, problem.B, problem.R)
+    noise = None if eps is None else curator.draw(privacy, T)
+    arms, reports, regret, total = [], [], [], 0.0
+    for t in range(T):
+        arm = learner.ask()
+        y = problem.reward(arm, users[t])
+        if curator is not None:
+            y = curator.report(y, noise[t])
+        learner.tell(y)
+        total += np.max(problem.f) - problem.f[arm]
+        arms.append(arm), reports.append(y), regret.append(total)
+    return problem, arms, reports, regret
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_simulate_equals_hand_driven_ask_and_tell_draw_by_draw(case):
+    problem, settings = CASES[case]
+    out = ldpbo.simulate(problem, NAMES, 70, trials=2, seed=11, trace=True, **settings)
+    assert out.regret.shape == (5, 2, 70) and list(out.records["names"]) == NAMES
+    for i, name in enumerate(NAMES):
+        for trial in range(2):
+            used, arms, reports, regret = by_hand(problem, name, 70, 11, trial, **settings)
+            np.testing.assert_array_equal(out.records["arms"][i, trial], arms, err_msg=name)
+            np.testing.assert_array_equal(out.records["reports"][i, trial], reports, err_msg=name)
+            np.testing.assert_allclose(out.regret[i, trial], regret, rtol=1e-12)
+            np.testing.assert_array_equal(out.records["pulls"][i, trial], np.bincount(arms, minlength=used.n))
+            assert out.records["uniform"][trial] == pytest.approx(np.mean(np.max(used.f) - used.f), rel=1e-12)
+
+
+@pytest.mark.parametrize("case", ["new f per trial, private", "table, non-private"])
+def test_two_processes_give_the_numbers_of_one(case):
+    problem, settings = CASES[case]
+    one, two = (ldpbo.simulate(problem, ["TGP", "ATA", "MoMA"], 90, trials=3, seed=2, trace=True, workers=workers, **settings) for workers in (1, 2))
+    np.testing.assert_array_equal(one.regret, two.regret)
+    for key in ("arms", "reports", "pulls", "clipped", "uniform"):
+        np.testing.assert_array_equal(one.records[key], two.records[key])
+
+
+def test_same_seed_same_numbers_and_another_seed_others():
+    a, b, c = (ldpbo.simulate(uniform_noise, ["ATA"], 50, trials=2, seed=seed, trace=True, eps=1.0) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(a.records["reports"], b.records["reports"])
+    assert not np.any(a.records["reports"] == c.records["reports"])
+
+
+def test_adding_an_algorithm_or_a_trial_shifts_nothing():
+    many = ldpbo.simulate(uniform_noise, NAMES, 60, trials=3, seed=5, eps=1.0, trace=True)
+    for name in NAMES:
+        alone = ldpbo.simulate(uniform_noise, [name], 60, trials=2, seed=5, eps=1.0, trace=True)
+        i = NAMES.index(name)
+        np.testing.assert_array_equal(alone.regret[0], many.regret[i, :2])
+        np.testing.assert_array_equal(alone.records["reports"][0], many.records["reports"][i, :2])
+
+
+def test_trials_differ():
+    out = ldpbo.simulate(uniform_noise, ["TGP"], 40, trials=3, seed=5, trace=True)
+    assert len({tuple(row) for row in out.records["reports"][0]}) == 3 and len(set(out.records["uniform"])) == 3
+
+
+@pytest.mark.parametrize("eps", [None, 1.0])
+def test_algorithms_that_play_the_same_arm_in_a_round_meet_the_same_report(eps):
+    """Common random numbers: one user and one Laplace draw per round, whoever asks."""
+    out = ldpbo.simulate(TABLE, NAMES, 120, trials=1, seed=3, trace=True, eps=eps)
+    arms, reports = out.records["arms"][:, 0], out.records["reports"][:, 0]
+    met = 0
+    for i in range(5):
+        for j in range(i):
+            same = arms[i] == arms[j]
+            np.testing.assert_array_equal(reports[i][same], reports[j][same])
+            met += same.sum()
+    assert met > 50
+
+
+def test_the_privacy_noise_is_one_unit_draw_scaled_by_the_curator():
+    """Playing the same arms at two levels of eps: (report - reward) eps is the same number."""
+    K = np.eye(1)
+    problem = ldpbo.Problem(K=K, f=[0.3], B=1.0, R=1.0, v=2.0, c=1.0)
+    free, one, two = (ldpbo.simulate(problem, ["TGP"], 50, trials=1, seed=3, trace=True, eps=eps).records["reports"] for eps in (None, 0.5, 4.0))
+    np.testing.assert_allclose((one - free) * 0.5, (two - free) * 4.0, rtol=1e-9, atol=1e-10)
+    assert np.std(one - free) > 1
+
+
+def test_regret_is_the_running_sum_of_gaps():
+    out = ldpbo.simulate(t3_noise, NAMES, 80, trials=2, seed=9, trace=True)
+    for trial in range(2):
+        f = t3_noise(ldpbo.streams(9, trial)[0]).f
+        for i in range(5):
+            np.testing.assert_allclose(out.regret[i, trial], np.cumsum(f.max() - f[out.records["arms"][i, trial]]), rtol=1e-12)
+    assert np.all(np.diff(out.regret, axis=2) >= 0) and np.all(out.regret[:, :, 0] >= 0)
+    assert np.all(out.records["pulls"].sum(axis=2) == 80)
+
+
+def test_clipped_counts_the_rewards_outside_the_curators_range():
+    """R is too small on purpose: every |reward| above B + R is clipped and counted; without a curator nothing is."""
+    problem = ldpbo.Problem(K=np.eye(1), f=[0.9], B=1.0, R=0.1, v=2.0, c=1.0, noise="t3")
+    out = ldpbo.simulate(problem, ["TGP"], 300, trials=1, seed=0, trace=True)
+    outside = int(np.sum(np.abs(out.records["reports"]) > 1.1))
+    assert outside > 20 and out.records["clipped"][0, 0] == 0
+    assert ldpbo.simulate(problem, ["TGP"], 300, trials=1, seed=0, eps=1.0).records["clipped"][0, 0] == outside
+
+
+def test_a_curator_that_was_used_before_starts_counting_at_zero():
+    problem = ldpbo.Problem(K=np.eye(1), f=[0.0], B=1.0, R=1.0, v=2.0, c=1.0)
+    curator = ldpbo.CTL(1.0, 1.0, 1.0)
+    curator.privatise(50.0, np.random.default_rng(0))
+    assert ldpbo.simulate(problem, ["TGP"], 10, trials=1, seed=0, curator=curator).records["clipped"][0, 0] == 0
+
+
+def test_records_hold_no_report_unless_a_trace_is_asked_for():
+    assert not {"arms", "reports"} & set(ldpbo.simulate(TABLE, ["TGP"], 20, trials=1, seed=0, eps=1.0).records)
+
+
+def test_streams_are_independent_children_of_one_seed():
+    """No two of the streams of any trial start alike, and none depends on how much another was used."""
+    first = []
+    for trial in range(4):
+        problem_seed, env, privacy, sketch = ldpbo.streams(7, trial)
+        again = ldpbo.streams(7, trial)
+        env.random(1000)
+        assert again[0] == problem_seed and again[2].random() == privacy.random()
+        first += [np.random.default_rng(problem_seed).random(), ldpbo.streams(7, trial)[1].random(), ldpbo.streams(7, trial)[2].random(),
+                  np.random.default_rng(sketch).random()]
+    assert len(set(first)) == 16
+
+
+def test_a_single_name_may_be_given_as_a_string():
+    np.testing.assert_array_equal(ldpbo.simulate(TABLE, "TGP", 20, trials=1, seed=0).regret, ldpbo.simulate(TABLE, ["TGP"], 20, trials=1, seed=0).regret)
+
+
+def test_progress_is_reported_run_by_run():
+    seen = []
+    ldpbo.simulate(TABLE, ["TGP", "uniform"], 10, trials=2, seed=0, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_learning_beats_uniform_play_on_an_easy_problem():
+    """Three far-apart arms, gap 1, light noise: each algorithm has less than half of uniform play's regret. Fixed seeds; no chance involved."""
+    problem = ldpbo.Problem(K=np.eye(3), f=[-1.0, 0.0, 1.0], B=1.0, R=0.1, v=1.1, c=0.1)
+    out = ldpbo.simulate(problem, ["TGP", "ATA", "MoMA", "GP-UCB"], 3000, trials=2, seed=0, beta_scale=0.3)
+    assert np.all(out.regret[:, :, -1] < 0.5 * 3000 * out.records["uniform"])
