@@ -914,16 +914,19 @@ class ATA(_Nystroem):
         """
         size = np.sqrt(self.leverage)
         bound = size if self._peak is None else np.minimum(size, self._peak)
-        touch = np.abs(self._large) * bound[self._arms] > self.b * (1 - TIE)
-        if not touch.any():
+        touch = np.flatnonzero(np.abs(self._large) * bound[self._arms] > self.b * (1 - TIE))
+        if not touch.size:
             return 0.0
         w, E = np.linalg.eigh((self.Z * self.ridge.counts) @ self.Z.T)
-        root = (E / np.sqrt(np.maximum(w, 0.0) + self.s.lam)) @ E.T          # V^{-1/2} on the range of the embedding
-        U = self.Q @ (root @ self.Z)                                         # u_i at every arm, (m, n)
-        self._peak, self._size = np.abs(U).max(axis=0), size
-        products = U[:, self._arms[touch]] * self._large[touch]
-        removed = np.where(np.abs(products) > self.b, products, 0.0).sum(axis=1)
-        return self.Z.T @ (root @ (self.Q.T @ removed))
+        w = 1 / np.sqrt(np.maximum(w, 0.0) + self.s.lam)                     # V^{-1/2} = E diag(w) E' where phi lives
+        E, F = self.Q @ E, E.T @ self.Z
+        products = (E * w) @ F[:, self._arms[touch]] * self._large[touch]    # u_{i,tau} y_tau, (m, touched)
+        cut = np.abs(products) > self.b
+        if not cut.any():
+            self._peak, self._size = np.abs((E * w) @ F).max(axis=0), size
+            return 0.0
+        self._peak = None
+        return ((products * cut).sum(axis=1) @ E * w) @ F
 
 
 class MoMA(_Nystroem):
