@@ -31,7 +31,6 @@ for var in ("OMP", "OPENBLAS", "MKL"):                # one BLAS thread: noteboo
     os.environ[f"{var}_NUM_THREADS"] = "1"
 os.environ |= {"PYTHONHASHSEED": "0", "JUPYTER_PLATFORM_DIRS": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
 
-import papermill
 import psutil
 import yaml
 
@@ -131,6 +130,7 @@ def run(page, digest, out, before):
         part = out / f"running/{page.name}.ipynb"
         part.parent.mkdir(parents=True, exist_ok=True)
         try:
+            import papermill                          # slow to import, and not needed where nothing changed
             papermill.execute_notebook(str(page.source), str(part), page.parameters, cwd=str(ROOT), kernel_name="python3",
                                        progress_bar=False, coalesce_streams=True, autosave_cell_every=0)
         except Exception as error:
@@ -150,10 +150,10 @@ def explain(page, part, error, out):
     kept, where, text = out / f"failed/{page.name}.ipynb", "before the first cell", str(error)
     if part.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
-        for cell in json.loads(part.read_text("utf-8"))["cells"]:
-            if cell["metadata"].get("papermill", {}).get("status") in ("failed", "running"):
-                lines = "".join(cell["source"]).splitlines()
-                where = f"cell `{cell['id']}`:\n" + "\n".join("    " + x for x in lines[:12] + ["..."] * (len(lines) > 12))
+        begun = [c for c in json.loads(part.read_text("utf-8"))["cells"] if c["metadata"].get("papermill", {}).get("start_time")]
+        if begun:                                     # the last cell begun is the one that failed, also when the kernel was killed
+            lines = "".join(begun[-1]["source"]).splitlines()
+            where = f"cell `{begun[-1]['id']}`:\n" + "\n".join("    " + x for x in lines[:12] + ["..."] * (len(lines) > 12))
         os.replace(part, kept)
     text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(getattr(error, "traceback", [])[-2:]) or text).strip().splitlines()
     return (f"notebooks/{page.stem}.ipynb (page {page.name}) failed in {where}\n\n" + "\n".join(text[-14:]) +

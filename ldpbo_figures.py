@@ -25,7 +25,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from IPython import get_ipython
 from IPython.display import HTML, display
-from scipy.special import stdtrit
+from scipy.special import betaincinv, stdtrit
 
 import ldpbo_core
 
@@ -94,7 +94,8 @@ def regret(ax, columns, *, private, title=""):
     for name in [n for n in COLORS if n in columns and n != "uniform"]:
         ax.plot(t, columns[name], **line(name, private, markevery=max(1, len(t) // 6)))
         ax.fill_between(t, columns[name + " low"], columns[name + " high"], color=COLORS[name], alpha=0.18, linewidth=0)
-    ax.set(title=title, xlabel="round $t$", xlim=(0, t[-1]), ylim=(0, None))
+    top = 1.1 * max(np.max(columns[n]) for n in COLORS if n in columns)           # the means set the scale, not the bands
+    ax.set(title=title, xlabel="round $t$", xlim=(0, t[-1]), ylim=(0, top if ax.get_autoscaley_on() else max(top, ax.get_ylim()[1])))
 
 
 def panels(curves, which, settings, titles, private):
@@ -105,10 +106,11 @@ def panels(curves, which, settings, titles, private):
         column = [grid[i // 3 * len(settings) + j, i % 3] for j in range(len(settings))]
         for ax, s in zip(column, settings):
             suffix = f" (beta x {s:g})"
+            if ax is not column[0]:
+                ax.sharey(column[0])
             part = {"t": curves[panel]["t"]} | {k.removesuffix(suffix): v for k, v in curves[panel].items() if k.endswith(suffix)}
             regret(ax, part, private=private[panel], title=titles[panel] if ax is column[0] else "")
             ax.annotate("order" if s == 1 else f"β × {s:g}", (0.03, 0.9), xycoords="axes fraction", fontsize=8)
-            ax.sharey(column[0])
             ax.set_xlabel("round $t$" if ax is column[-1] else "")
             ax.tick_params(labelsize=7.5)
             ax.title.set_fontsize(8.5)
@@ -139,6 +141,53 @@ def forest(ax, rows, *, private=True, title=""):
         ax.plot([low, high], [y, y], color=COLORS[name], linewidth=2)
         ax.plot(mean, y, **line(name, private, linestyle="none"))
     ax.set(title=title, yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5))
+
+
+def step(ax, problem, learner, *, name, title="", x=None):
+    """Where a learner stands: mean reward f, its mean and confidence band, and the arm it asks for next."""
+    x = (np.arange(problem.n) + 1) / problem.n if x is None else x
+    ax.fill_between(x, learner.mu - learner.beta * learner.sigma, learner.mu + learner.beta * learner.sigma, color=COLORS[name], alpha=0.2,
+                    linewidth=0, label=r"$\mu\pm\beta\sigma$")
+    ax.plot(x, learner.mu, color=COLORS[name], label=r"$\mu$")
+    ax.plot(x, problem.f, color="black", linestyle="--", linewidth=1.2, label="$f$")
+    ax.axvline(x[learner.ask()], color="#999999", linestyle=":", linewidth=1.3, label="next arm")
+    ax.set_title(title)
+
+
+def coverage(problem, name, T, *, trials, seed, **options):
+    """Largest |f - mu|/(beta sigma) over the arms after each round, (trials, T): a trial where it never exceeds 1 is covered.
+
+    The draws are those of `ldpbo_core.simulate` with the same seed; problem and options as there."""
+    use = np.empty((trials, T))
+    for trial in range(trials):
+        new, env, privacy, sketch = ldpbo_core.streams(seed, trial)
+        task = problem if isinstance(problem, ldpbo_core.Problem) else problem(new)
+        learner = ldpbo_core.make(name, task, T, rng=np.random.default_rng(sketch), **options)
+        curator = learner.s.curator or ldpbo_core.Identity()
+        users, noise = task.draw(env, T), curator.draw(privacy, T)
+        for t in range(T):
+            arm = learner.ask()
+            learner.tell(curator.report(task.reward(arm, users[t]), noise[t]))
+            use[trial, t] = (np.abs(task.f - learner.mu) / (learner.beta * learner.sigma)).max()
+    return use
+
+
+def proportion(hits, n, level=0.95):
+    """hits/n with its Clopper-Pearson interval -> (share, low, high)."""
+    tail = (1 - level) / 2
+    low = betaincinv(hits, n - hits + 1, tail) if hits else 0.0
+    return hits / n, float(low), float(betaincinv(hits + 1, n - hits, 1 - tail) if hits < n else 1.0)
+
+
+def band_use(ax, uses, name, *, private=True, title=""):
+    """How much of its band an algorithm uses, by round, from {label: `coverage`}: median over trials, and the largest as a thin line."""
+    t = np.arange(1, next(iter(uses.values())).shape[1] + 1)
+    shades = plt.get_cmap("Greys")(np.linspace(0.85, 0.45, len(uses)))
+    for (text, use), marker, shade in zip(uses.items(), "osD^vx", [COLORS[name], *shades[:-1]]):
+        ax.plot(t, np.median(use, axis=0), color=shade, marker=marker, markevery=max(1, len(t) // 6), label=text)
+        ax.plot(t, use.max(axis=0), color=shade, linewidth=0.7)
+    ax.axhline(1, color="black", linewidth=1, linestyle=":")
+    ax.set(title=title, xlabel="round $t$", ylabel=r"largest $|f-\mu|\,/\,\beta\sigma$ over the arms", yscale="log")
 
 
 def table(head, rows, caption=""):

@@ -6,3 +6,16 @@ from pathlib import Path
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import subprocess
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def book():
+    """The quick book, built once -> folder with src/ (executed pages) and html/. Tests that use it share one xdist group."""
+    root = Path(__file__).resolve().parent.parent
+    done = subprocess.run([sys.executable, "build.py", "--quick"], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return root / "_build/quick"

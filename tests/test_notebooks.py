@@ -1,0 +1,97 @@
+"""Notebooks: thin, parameterised, committed clean; and each of them runs (at the sizes of params/quick.yml)."""
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+
+
+def cells(path, kind="code"):
+    return [c for c in json.loads(path.read_text("utf-8"))["cells"] if c["cell_type"] == kind]
+
+
+def parameters(path):
+    found = [c for c in cells(path) if "parameters" in c["metadata"].get("tags", ())]
+    assert len(found) == 1, f"{len(found)} cells tagged `parameters`"
+    return found[0]
+
+
+@each_notebook
+def test_first_code_cell_is_the_only_parameters_cell_and_holds_commented_literals(path):
+    cell = parameters(path)
+    assert cell["id"] == cells(path)[0]["id"]
+    source = "".join(cell["source"])
+    for statement in ast.parse(source).body:
+        assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+        ast.literal_eval(statement.value)
+        assert "#" in source.splitlines()[statement.lineno - 1], f"no comment on {statement.targets[0].id}"
+
+
+@each_notebook
+def test_committed_without_outputs_and_with_stable_unique_ids(path):
+    notebook = json.loads(path.read_text("utf-8"))
+    assert not any(c["outputs"] or c["execution_count"] for c in cells(path))
+    ids = [c["id"] for c in notebook["cells"]]
+    assert len(set(ids)) == len(ids)
+    assert set(notebook["metadata"]) <= {"kernelspec", "language_info", "needs"}
+
+
+@each_notebook
+def test_no_class_and_no_algorithm_is_defined_in_a_notebook(path):
+    for cell in cells(path):
+        tree = ast.parse("".join(line for line in cell["source"] if not line.startswith(("%", "!"))))
+        assert not [n for n in ast.walk(tree) if isinstance(n, (ast.ClassDef, ast.AsyncFunctionDef))]
+        assert not [n.name for n in tree.body if isinstance(n, ast.FunctionDef) and n.end_lineno - n.lineno > 5], "only a derivation's own tiny helper"
+        assert not [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name in {"ask", "tell", "make", "simulate", "posterior"}]
+        assert len("".join(cell["source"]).splitlines()) <= 25
+
+
+@each_notebook
+def test_every_figure_has_a_caption_a_label_and_alt_text(path):
+    for cell in cells(path):
+        if "fig.show(" in "".join(cell["source"]):
+            options = cell["metadata"]["mystnb"]
+            name = options["figure"]["name"]
+            assert len(options["figure"]["caption"]) > 20 and len(options["image"]["alt"]) > 20
+            assert f'"{name}"' in "".join(cell["source"]) and name.startswith(f"fig-{path.stem}"), name
+
+
+def test_quick_sizes_name_existing_notebooks_and_parameters():
+    small = yaml.safe_load((ROOT / "notebooks/params/quick.yml").read_text("utf-8"))
+    for page, sizes in small.items():
+        path = ROOT / f"notebooks/{page}.ipynb"
+        known = {t.id for s in ast.parse("".join(parameters(path)["source"])).body for t in s.targets}
+        assert set(sizes) <= known, page
+    for path in (ROOT / "notebooks/params").glob("*_*.yml"):
+        assert any((ROOT / f"notebooks/{stem}.ipynb").exists() for stem in (path.stem, path.stem.split("_")[0])), path.name
+
+
+@pytest.mark.xdist_group("book")
+@each_notebook
+def test_runs_at_quick_size_and_is_a_page_of_the_book(path, book):
+    pages = [p for p in (book / "src/book/pages").glob(f"{path.stem}*.ipynb")]
+    assert pages, "not in _toc.yml"
+    for page in pages:
+        outputs = [o for c in cells(page) for o in c["outputs"]]
+        assert all(c["execution_count"] for c in cells(page)) and outputs
+        assert not [o for o in outputs if o["output_type"] == "error" or o.get("name") == "stderr"]
+
+
+def test_the_papermill_command_of_the_readme_works(tmp_path):
+    command = next(line.strip() for line in (ROOT / "README.md").read_text("utf-8").splitlines() if line.strip().startswith("papermill "))
+    words = command.split("#")[0].split()
+    assert words[1].startswith("notebooks/") and (ROOT / words[1]).exists()
+    words[2] = str(tmp_path / "out.ipynb")
+    words[words.index("T") + 1] = "200"
+    done = subprocess.run([sys.executable, "-m", *words, "-p", "trials", "2", "--no-progress-bar"], cwd=ROOT, capture_output=True, text=True,
+                          env=os.environ | {"PYTHONWARNINGS": "ignore"})
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "eps = 2" in (tmp_path / "out.ipynb").read_text("utf-8") and "T = 200" in (tmp_path / "out.ipynb").read_text("utf-8")
