@@ -255,6 +255,42 @@ def glue(name, value):
     display({prefix + "text/plain": repr(value)}, raw=True, metadata={"scrapbook": {"name": name, "mime_prefix": prefix}})
 
 
+def controls(*, problem, kernel, lengthscale, eps, T, trials, seed, names, lam, constants, beta_scale, k, **fixed):
+    """Widgets over a panel's parameters for a person in Jupyter: change, press Run, see the curves. Anywhere else, None.
+
+    A notebook front end says which cell it runs; papermill and the build do not. Sizes start small, so that an answer takes seconds."""
+    kernel_app = getattr(get_ipython(), "kernel", None)
+    if kernel_app is None or "cellId" not in kernel_app.get_parent("shell").get("metadata", {}):
+        return None
+    import ipywidgets as w
+    log = lambda value, low, high: w.FloatLogSlider(value=value, min=np.log10(low), max=np.log10(high), step=0.02, readout_format=".3g", continuous_update=False)
+    parts = {"problem": w.Dropdown(options=["synthetic", "light", "stock"], value=problem), "kernel": w.Dropdown(options=["matern", "se"], value=kernel),
+             "lengthscale": log(lengthscale, 0.02, 2), "private": w.Checkbox(value=eps is not None), "eps": log(eps or 1.0, 0.05, 50),
+             "T": w.BoundedIntText(value=min(T, 2000), min=20, max=100_000), "trials": w.BoundedIntText(value=min(trials, 4), min=1, max=50),
+             "seed": w.BoundedIntText(value=seed, min=0, max=2**31 - 1), "names": w.SelectMultiple(options=[n for n in COLORS if n != "uniform"], value=names, rows=4),
+             "lam": log(lam, 0.01, 100), "constants": w.Dropdown(options=["order", "theorem", "repaired"], value=constants),
+             "beta_scale": log(beta_scale, 0.001, 10), "k": w.BoundedIntText(value=k or 0, min=0, max=10_000)}
+    for name, part in parts.items():
+        part.description, part.style.description_width = {"k": "k (0: from T)"}.get(name, name), "7em"
+    button, out = w.Button(description="Run", button_style="primary"), w.Output()
+
+    @out.capture(clear_output=True, wait=True)
+    def go(_):
+        s = {name: part.value for name, part in parts.items()}
+        level = s["eps"] if s["private"] else None
+        make = lambda seed: ldpbo_core.synthetic_problem(s["kernel"], "uniform" if s["private"] else "t3", seed, lengthscale=s["lengthscale"])
+        source = make if s["problem"] == "synthetic" else getattr(ldpbo_core, f"{s['problem']}_problem")()
+        result = ldpbo_core.simulate(source, s["names"], s["T"], trials=s["trials"], seed=s["seed"], eps=level, lam=s["lam"], constants=s["constants"],
+                                     beta_scale=s["beta_scale"], k=s["k"] or None, **fixed)
+        figure, ax = axes()
+        regret(ax, result, private=s["private"])
+        ax.legend(loc="upper left")
+        show(figure, "panel", data=regret_columns(result), note=f"{s['trials']} trials, {s['constants']} constants, seed {s['seed']}")
+
+    button.on_click(go)
+    return w.VBox([w.GridBox(list(parts.values()), layout=w.Layout(grid_template_columns="repeat(auto-fill, minmax(22em, 1fr))")), button, out])
+
+
 def provenance():
     """What made this page: parameters as used, hash of the core, versions. The parameters are those of the first code cell."""
     shell = get_ipython()
