@@ -35,6 +35,7 @@ import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -44,15 +45,13 @@ EIGEN_CUT = 1e-12   # eigenvalues of K_D below this fraction of the largest coun
 REFRESH = 500       # rank-one updates between two fresh solves
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# Checks: every error names the argument, the value and what is allowed
-# ---------------------------------------------------------------------------------------------------------------
+# ---- Checks: every error names the argument, the value and what is allowed -----------------------------------
 
 def _number(name, value, low=-math.inf, high=math.inf, allowed="a finite number", strict=True):
     """`value` as a float inside (low, high), or [low, high] where not strict."""
     try:
         x = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         x = math.nan
     inside = low < x < high if strict else low <= x <= high
     if not (math.isfinite(x) and inside):
@@ -71,12 +70,12 @@ def _integer(name, value, low=1):
 
 
 def _array(name, value, ndim):
-    """`value` as a finite float array with `ndim` dimensions."""
+    """`value` as a finite float array with `ndim` dimensions (None: any number)."""
     try:
         x = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: must be an array of numbers") from None
-    if x.ndim != ndim:
+    if ndim is not None and x.ndim != ndim:
         raise ValueError(f"{name} has {x.ndim} dimensions: must have {ndim}")
     if not np.isfinite(x).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(x))[0])
@@ -107,14 +106,19 @@ def _arm(arm, n):
     return int(arm)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# Kernels (Section 2)
-# ---------------------------------------------------------------------------------------------------------------
+def _arms(name, arms, n):
+    arms = np.asarray(arms)
+    if arms.ndim != 1:
+        raise ValueError(f"{name} = {arms!r}: must be a one-dimensional list of arms")
+    return np.array([_arm(a, n) for a in arms.tolist()], dtype=int)
+
+
+# ---- Kernels (Section 2) -------------------------------------------------------------------------------------
 
 def _points(name, X):
     """Points as an (n, d) array; a vector is n points of the line."""
-    X = np.asarray(X)
-    return _array(name, X[:, None] if X.ndim == 1 else X, 2)
+    X = _array(name, X, None)
+    return X[:, None] if X.ndim == 1 else _array(name, X, 2)
 
 
 def _distances(X, Y):
@@ -122,12 +126,13 @@ def _distances(X, Y):
     X, Y = _points("X", X), _points("Y", Y)
     if X.shape[1] != Y.shape[1]:
         raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}: must be the same dimension")
-    return np.sqrt(((X[:, None, :] - Y[None, :, :]) ** 2).sum(-1))
+    with np.errstate(over="ignore"):
+        return np.minimum(np.sqrt(((X[:, None, :] - Y[None, :, :]) ** 2).sum(-1)), 1e150)
 
 
 def se_kernel(X, Y, *, lengthscale):
     """Squared exponential k(x, x') = exp(-s^2 / (2 l^2)), shape (n, n')."""
-    return np.exp(-0.5 * (_distances(X, Y) / _positive("lengthscale", lengthscale)) ** 2)
+    return np.exp(-0.5 * np.minimum(_distances(X, Y) / _positive("lengthscale", lengthscale), 1e100) ** 2)
 
 
 def matern_kernel(X, Y, *, lengthscale, nu):
@@ -137,7 +142,7 @@ def matern_kernel(X, Y, *, lengthscale, nu):
     have closed forms; any other nu > 0 takes SciPy's Bessel function.
     """
     nu = _positive("nu", nu)
-    z = _distances(X, Y) * (math.sqrt(2 * nu) / _positive("lengthscale", lengthscale))
+    z = np.minimum(_distances(X, Y) * (math.sqrt(2 * nu) / _positive("lengthscale", lengthscale)), 1e100)
     closed = {0.5: lambda z: 1.0, 1.5: lambda z: 1 + z, 2.5: lambda z: 1 + z + z * z / 3}
     if nu in closed:
         return closed[nu](z) * np.exp(-z)
@@ -171,21 +176,27 @@ def linear_kernel(X, Y):
 
 def empirical_kernel(samples):
     """Correlation matrix of the columns of `samples` (observations, arms): the paper's kernel of normalised data."""
-    samples = _array("samples", samples, 2)
-    if len(samples) < 2:
-        raise ValueError(f"samples has {len(samples)} rows: must have at least 2")
-    spread = samples.std(axis=0, ddof=1)
-    if not (spread > 0).all():
-        raise ValueError(f"samples column {int(np.argmin(spread))} is constant: a correlation needs columns that vary")
-    Z = (samples - samples.mean(axis=0)) / spread
+    samples = _table("samples", samples)
+    Z = (samples - samples.mean(axis=0)) / samples.std(axis=0, ddof=1)
     K = Z.T @ Z / (len(samples) - 1)
     np.fill_diagonal(K, 1.0)
     return (K + K.T) / 2
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# Problems (Section 5): arms, kernel, mean reward, noise
-# ---------------------------------------------------------------------------------------------------------------
+def _table(name, samples):
+    """A table (observations, arms) whose columns vary."""
+    samples = _array(name, samples, 2)
+    if len(samples) < 2 or not samples.shape[1]:
+        raise ValueError(f"{name} has shape {samples.shape}: must have at least 2 rows and 1 column")
+    if np.abs(samples).max() > 1e100:
+        raise ValueError(f"{name} has an entry of size {np.abs(samples).max():.3g}: must be at most 1e100; rescale it")
+    spread = np.ptp(samples, axis=0)
+    if spread.min() <= 1e-14 * np.abs(samples).max(axis=0)[spread.argmin()]:
+        raise ValueError(f"{name} column {int(spread.argmin())} is constant: columns must vary; remove it")
+    return samples
+
+
+# ---- Problems (Section 5): arms, kernel, mean reward, noise --------------------------------------------------
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -274,20 +285,23 @@ def table_problem(samples, train=None, *, name="table", source="user's table"):
     K is the correlation of `train` (of `samples` where there is none), f the column means; B, R, v and c are the
     smallest bounds that hold on `samples`, as in the paper's experiments.
     """
-    samples = _array("samples", samples, 2)
-    K = empirical_kernel(samples if train is None else train)
-    if np.ptp(samples, axis=0).min() == 0:
-        raise ValueError(f"samples column {int(np.argmin(np.ptp(samples, axis=0)))} is constant: remove it")
+    samples = _table("samples", samples)
+    K = empirical_kernel(samples if train is None else _table("train", train))
     if len(K) != samples.shape[1]:
         raise ValueError(f"train has {len(K)} columns: must have {samples.shape[1]}, as samples")
     f = samples.mean(axis=0)
     noise = samples - f
     return Problem(K=K, f=f, B=np.abs(f).max(), R=np.abs(noise).max(), v=(samples**2).mean(), c=(noise**2).mean(),
                    noise="table", samples=samples, name=name,
-                   provenance=f"{source}; B, R, v, c taken from the private rewards themselves")
+                   provenance=f"{source}; {'K, ' if train is None else ''}B, R, v, c taken from the private rewards "
+                              "themselves")
 
 
-def _data_file(original, sha256, stand_in):
+ORIGINALS = {"iw_data_all.mat": "3d87e03ae8bc9e3f0a4abeb57c64933c7d3dee7476ac5c4f6ca28b4efc357c15",
+             "fin.csv": "e9f7d7c3a0ad4ada75e5b8fa3830c77ed0579232b45837438c671d83b1818199"}   # sha256
+
+
+def _data_file(original, stand_in):
     """Path and provenance of a data set: LDPBO_DATA, then data/original/, then the stand-in shipped with the code."""
     here = Path(__file__).resolve().parent / "data"
     named = os.environ.get("LDPBO_DATA")
@@ -297,8 +311,8 @@ def _data_file(original, sha256, stand_in):
         path = folder / original
         if path.exists():
             found = hashlib.sha256(path.read_bytes()).hexdigest()
-            if found != sha256:
-                raise ValueError(f"{path}: sha256 is {found}, must be {sha256}; replace or remove the file")
+            if found != ORIGINALS[original]:
+                raise ValueError(f"{path}: sha256 is {found}, must be {ORIGINALS[original]}; replace or remove the file")
             return path, f"original {original}"
     for folder in (here, Path(sys.prefix) / "share" / "ldpbo"):
         if (folder / stand_in).exists():
@@ -308,8 +322,7 @@ def _data_file(original, sha256, stand_in):
 
 def light_problem():
     """41 light sensors: K from the 601 train rows, rewards from the 192 test rows (or the stand-in of that shape)."""
-    path, source = _data_file("iw_data_all.mat", "3d87e03ae8bc9e3f0a4abeb57c64933c7d3dee7476ac5c4f6ca28b4efc357c15",
-                              "light.csv")
+    path, source = _data_file("iw_data_all.mat", "light.csv")
     if path.suffix == ".mat":
         from scipy.io import loadmat
         data = loadmat(path, mat_dtype=True, squeeze_me=True, struct_as_record=False)["data"]
@@ -323,16 +336,13 @@ def light_problem():
 
 def stock_problem():
     """29 stocks over 823 trading days: K and rewards from the same adjusted closes (or the stand-in's 20 stocks)."""
-    path, source = _data_file("fin.csv", "e9f7d7c3a0ad4ada75e5b8fa3830c77ed0579232b45837438c671d83b1818199",
-                              "stocks.csv")
+    path, source = _data_file("fin.csv", "stocks.csv")
     columns = len(path.read_text().split("\n", 1)[0].split(","))
     prices = np.genfromtxt(path, delimiter=",", skip_header=1, usecols=range(1, columns))
     return table_problem(prices, name="stock", source=source)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# Curators (Section 4.1)
-# ---------------------------------------------------------------------------------------------------------------
+# ---- Curators (Section 4.1) ----------------------------------------------------------------------------------
 
 class CTL:
     """Curator 1, Convert-to-Laplace: report y + Laplace(2(B+R)/eps). Lemma 1: eps-LDP.
@@ -346,7 +356,7 @@ class CTL:
         self.eps = _number("eps", eps, 0.0, allowed="a finite number > 0 (eps=None in make and simulate: not private)")
         self.bound = _positive("B", B) + _number("R", R, 0.0, strict=False, allowed="a finite number >= 0")
         self.scale = 2 * self.bound / self.eps
-        self.variance = 2 * self.scale**2      # what the curator adds to the variance of a report
+        self.variance = 2 * self.scale * self.scale      # what the curator adds to the variance of a report
         if not (math.isfinite(self.variance) and self.scale > 0):
             raise ValueError(f"eps = {eps!r}: 2(B+R)/eps = {self.scale:.3g} is out of floating-point range")
         self.promise = f"{self.eps:g}-LDP for one report, in exact arithmetic"
@@ -375,9 +385,13 @@ class CTL:
         """The private report of a reward, or of an array of rewards of different users."""
         return self.report(y, self.draw(rng, np.shape(y) or None))
 
+    def _given(self, report, y):
+        """Finite report(s) and the clipped reward(s), for log_density."""
+        return _array("report", report, None), np.clip(_array("y", y, None), -self.bound, self.bound)
+
     def log_density(self, report, y):
         """Log-density of a report given the reward y."""
-        y = np.clip(y, -self.bound, self.bound)
+        report, y = self._given(report, y)
         return -np.abs(report - y) / self.scale - math.log(2 * self.scale)
 
     def reach(self, t):
@@ -404,7 +418,8 @@ class OneBit(CTL):
         return self.scale * (2.0 * (draw < (1 + self._clip(y) / self.scale) / 2) - 1)
 
     def log_density(self, report, y):
-        tilt = np.sign(report) * np.clip(y, -self.bound, self.bound) / self.scale
+        report, y = self._given(report, y)
+        tilt = np.sign(report) * y / self.scale
         return np.where(np.abs(report) == self.scale, np.log1p(tilt) - math.log(2), -math.inf)
 
     def reach(self, t):
@@ -458,8 +473,9 @@ class SecureCTL(CTL):
 
     def log_density(self, report, y):
         """Log-probability of a report: tanh(h/2) e^{-h steps}, h = grid/scale."""
-        h, x = self.grid / self.scale, np.asarray(report) / self.grid
-        away = np.abs(x - np.rint(np.clip(y, -self.bound, self.bound) / self.grid))
+        report, y = self._given(report, y)
+        h, x = self.grid / self.scale, report / self.grid
+        away = np.abs(x - np.rint(y / self.grid))
         return np.where(x == np.rint(x), math.log(math.tanh(h / 2)) - h * away, -math.inf)
 
     def reach(self, t):
@@ -477,7 +493,7 @@ class Identity(CTL):
         return 0.0 if size is None else np.zeros(size)
 
     def log_density(self, report, y):
-        return np.where(np.equal(report, y), 0.0, -math.inf)
+        return np.where(np.equal(*self._given(report, y)), 0.0, -math.inf)
 
     def reach(self, t):
         return math.inf
@@ -499,12 +515,13 @@ def subweibull_radius(T, delta, *, theta, a=1.0, b=1.0):
     """R with P(some of T noises exceeds R) <= delta when P(|noise| >= x) <= a exp(-b x^{1/theta}) (Erratum A6)."""
     T, delta = _integer("T", T), _number("delta", delta, 0.0, 1.0, allowed="in (0, 1)")
     theta, a, b = _positive("theta", theta), _positive("a", a), _positive("b", b)
-    return (max(math.log(a * T / delta), 0.0) / b) ** theta
+    log = theta * (math.log(max(math.log(a) + math.log(T / delta), 1e-300)) - math.log(b))
+    if log > 700:
+        raise ValueError(f"theta = {theta!r}, a = {a!r}, b = {b!r}: the radius e^{log:.3g} is out of floating-point range")
+    return math.exp(log)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# Audit: how much privacy a curator really gives
-# ---------------------------------------------------------------------------------------------------------------
+# ---- Audit: how much privacy a curator really gives ----------------------------------------------------------
 
 class Audit(NamedTuple):
     """With the confidence asked for, the true eps is at least eps_low; flagged if that is more than was promised."""
@@ -584,9 +601,7 @@ def audit(curator, y, y_prime, n, confidence=0.99, rng=None, *, bits=True, clues
     return Audit(eps_low, promised, eps_low > promised, event, right, guesses)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# Posterior (Eqs. mu and sigma) and information gain
-# ---------------------------------------------------------------------------------------------------------------
+# ---- Posterior (Eqs. mu and sigma) and information gain ------------------------------------------------------
 
 def first_max(score):
     """Lowest index whose score is within TIE of the maximum. Deviation: the paper leaves ties open (Erratum B19)."""
@@ -644,10 +659,9 @@ class _Ridge:
 def posterior(K, arms, y, lam):
     """mu (n,) and sigma (n,) after rewards y of the played `arms`, both of length t."""
     K, lam, y = _kernel_matrix(K), _positive("lam", lam), _array("y", y, 1)
-    arms = np.asarray(arms)
-    if arms.shape != y.shape:
-        raise ValueError(f"y has {len(y)} entries and arms has shape {arms.shape}: must have the same length")
-    arms = np.array([_arm(a, len(K)) for a in arms.tolist()], dtype=int)
+    arms = _arms("arms", arms, len(K))
+    if len(arms) != len(y):
+        raise ValueError(f"y has {len(y)} entries and arms has {len(arms)}: must have the same length")
     counts = np.bincount(arms, minlength=len(K)).astype(float)
     C, M = _fit(_root(K)[1], counts, np.bincount(arms, weights=y, minlength=len(K))[:, None], lam)
     return M[:, 0], np.sqrt(np.maximum(np.diag(C), 0.0))
@@ -674,9 +688,7 @@ def _gain(K, T, lam):
     return gain
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# Nyström embedding (Alg. 4)
-# ---------------------------------------------------------------------------------------------------------------
+# ---- Nyström embedding (Alg. 4) ------------------------------------------------------------------------------
 
 def _nystrom(K, dictionary):
     """Q (m, r) and Z (r, n) with embedding Q @ Z: Q holds the eigenvectors of K_D that are kept, r <= m."""
@@ -687,40 +699,20 @@ def _nystrom(K, dictionary):
 def nystrom_features(K, dictionary):
     """Embedding phi(x) = (K_D^{1/2})^+ k_D(x) of all n arms, (m, n), with the symmetric root (Alg. 4, l. 7)."""
     K = _kernel_matrix(K)
-    dictionary = [_arm(a, len(K)) for a in np.asarray(dictionary).tolist()]
-    if len(set(dictionary)) != len(dictionary):
-        raise ValueError(f"dictionary = {dictionary}: must name each arm once")
-    Q, Z = _nystrom(K, np.array(dictionary, dtype=int))
+    dictionary = _arms("dictionary", dictionary, len(K))
+    if len(np.unique(dictionary)) != len(dictionary):
+        raise ValueError(f"dictionary = {dictionary.tolist()}: must name each arm once")
+    Q, Z = _nystrom(K, dictionary)
     return Q @ Z
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# Algorithms: ask() for an arm, tell() its reward as the learner sees it
-# ---------------------------------------------------------------------------------------------------------------
-
-@dataclass(frozen=True)
-class Settings:
-    """What an algorithm is told. `make` checks and fills it; v, c and alpha are those of the reports."""
-    T: int
-    lam: float
-    delta: float
-    acc: float
-    constants: str
-    beta_scale: float
-    q: float
-    k: int
-    weibull: tuple
-    curator: object
-    alpha: float
-    v: float
-    c: float
-
+# ---- Algorithms: ask() for an arm, tell() its reward as the learner sees it ----------------------------------
 
 class _Bandit:
     """The UCB loop that all algorithms share: play argmax mu + beta sigma, then update."""
 
     def __init__(self, problem, settings, rng):
-        self.problem, self.s, self.rng = problem, settings, rng
+        self.problem, self.s, self.rng = problem, settings, rng     # settings: those of `make`, checked, with v, c, alpha
         self.K, self.B, self.t = problem.K, problem.B, 0
         self.mu = np.zeros(problem.n)
         # Deviation: sigma_0 = sqrt(k(x, x)); the paper prints k(x, x) (Erratum B4).
@@ -768,7 +760,8 @@ class TGP(_Bandit):
 
     def _start(self):
         self.ridge, self.gain = _Ridge(_root(self.K)[1], self.s.lam), 0.0
-        self.b = self._b(1)
+        self.b, last = self._b(1), self._b(self.s.T)
+        self.levels = math.ceil(math.log2(max(last / self.b, 1.0))) + 1 if 0 < self.b < math.inf else 1
         if self.s.constants != "order" and (self.s.curator or self.s.weibull):
             self._gamma = _gain(self.K.tobytes(), self.s.T, self.s.lam)
 
@@ -786,8 +779,7 @@ class TGP(_Bandit):
         if self.s.constants == "order":
             return self.b * math.sqrt(math.log(t + 1))
         repaired = self.s.constants == "repaired"
-        levels = math.ceil(math.log2(max(self._b(self.s.T) / self._b(1), 1.0))) + 1
-        log_delta = math.log((levels if repaired or self.s.weibull else 1) / self.s.delta)   # Erratum A7
+        log_delta = math.log((self.levels if repaired or self.s.weibull else 1) / self.s.delta)   # Erratum A7
         if not (self.s.curator or self.s.weibull):
             return 3 * self.b * math.sqrt(2 * self.gain + 2 * log_delta)
         gamma = self._gamma[min(t, self.s.T)] / ((1 - 1 / math.e) if repaired else 1)
@@ -829,8 +821,7 @@ class _Nystroem(_Bandit):
         self.B0 = self.B * (1 + 1 / math.sqrt(1 - s.acc)) if s.constants != "order" else self.B
         self.beta, self.m, self.dictionary = self.B0, 0, np.zeros(0, dtype=int)
         self._keep = np.zeros(self.problem.n, dtype=bool)
-        self._features = functools.lru_cache(256)(                           # dictionaries come back
-            lambda keep: _nystrom(self.K, np.flatnonzero(np.frombuffer(keep, dtype=bool))))
+        self._known = {}                                                     # features of the last dictionaries
         rho = (1 + s.acc) / (1 - s.acc)
         self.q = s.q if s.q is not None else (math.log(s.T) if s.constants == "order"
                                               else 6 * rho * math.log(4 * s.T / s.delta)) / s.acc**2
@@ -850,13 +841,18 @@ class _Nystroem(_Bandit):
         if self.q == math.inf:
             keep = counts > 0
         else:
-            p = np.minimum(self.q / self.s.lam * self.sigma**2, 1.0)
+            with np.errstate(over="ignore"):
+                p = np.minimum(self.q * (self.sigma**2 / self.s.lam), 1.0)
             keep = u < 1.0 - (1.0 - p) ** counts
         changed = not np.array_equal(keep, self._keep)
         if changed:
             self._keep, self.dictionary = keep, np.flatnonzero(keep)
             self.m = len(self.dictionary)
-            self.Q, self.Z = self._features(keep.tobytes())
+            key = keep.tobytes()
+            if key not in self._known:
+                self._known = {} if len(self._known) > 255 else self._known
+                self._known[key] = _nystrom(self.K, self.dictionary)
+            self.Q, self.Z = self._known[key]
             self.residual = self.K.diagonal() - (self.Z**2).sum(axis=0)
         self.ridge.add(arm, y, self.Z if changed else None)
         self.leverage = np.maximum(self.ridge.C.diagonal(), 0.0) / self.s.lam    # phi' V^{-1} phi
@@ -866,9 +862,10 @@ class _Nystroem(_Bandit):
 class ATA(_Nystroem):
     """(LDP-)ATA-GP-UCB, Alg. 1: truncation in the feature space. Theorem 2; non-private, Theorem 4 of C&G 2019.
 
-    mu is the plain ridge mean minus what truncation takes away. Three exact shortcuts keep a round cheap.
-    (1) |u_{i,tau}| is at most the root of the arm's leverage, so a reward with |y| sqrt(leverage) <= b_t is untouched.
-    (2) leverage <= 1/(lam + count), so a reward that this bound lets go is let go for ever and need not be stored.
+    mu is linear in the rewards that truncation leaves whole. Three exact shortcuts keep a round cheap.
+    (1) |u_{i,tau}| is at most the root of the arm's leverage, so a reward with |y| sqrt(leverage) <= b_t is left whole.
+    (2) leverage <= 1/(lam + count), so a reward that this bound lets go is whole for ever and joins the ridge sums; the
+        others (`_large`) are kept apart, so that no outlier, however far out, costs precision.
     (3) max_i |u_i| at an arm, once computed, holds up to a drift: V -> V + zz' moves V^{-1/2} phi by at most
         (2/pi) int |(V+s^2)^{-1} z| |z'(V+s^2)^{-1} phi| ds, which the leverages of z and phi bound in closed form.
     """
@@ -887,46 +884,51 @@ class ATA(_Nystroem):
 
     def _update(self, arm, y):
         s, kept, size = self.s, self._keep, math.sqrt(self.leverage[arm])
-        self._embed(arm, y)
+        floor = self._b_log(self.problem.n)[0] * (1 - TIE)                  # b_t falls with m and m <= n
+        large = abs(y) > floor * math.sqrt(s.lam + self.ridge.counts[arm] + 1)
+        self._embed(arm, 0.0 if large else y)
         if kept is not self._keep:
             self._peak = None                                               # another dictionary, other coordinates
         elif self._peak is not None:
             x = np.clip(s.lam * size * self._size, 1e-300, 1.0)
             h = np.sqrt(1 - x)
             self._peak += (2 / math.pi) * size / s.lam * (x * (np.log1p(h) - 0.5 * np.log(x)) + 1 - h)
-        floor = self._b_log(self.problem.n)[0] * (1 - TIE)                  # b_t falls with m and m <= n
-        if abs(y) > floor * math.sqrt(s.lam + self.ridge.counts[arm]):
-            self._arms, self._large = np.append(self._arms, arm), np.append(self._large, y)
+        if large:
             stay = np.abs(self._large) > floor * np.sqrt(s.lam + self.ridge.counts[self._arms])
-            self._arms, self._large = self._arms[stay], self._large[stay]
+            whole = np.bincount(self._arms[~stay], self._large[~stay], self.problem.n)
+            self.ridge.sums[:, 0] += whole
+            self.ridge.M[:, 0] += self.ridge.C @ whole / s.lam
+            self._arms, self._large = np.append(self._arms[stay], arm), np.append(self._large[stay], y)
         self.mu, self.beta = self.ridge.M[:, 0].copy(), self.B0
         if self.m == 0:
             return
         self.b, log, power = self._b_log(self.m)
-        self.mu -= self._truncated()
+        if len(self._large):
+            self.mu += self._truncated()
         width = math.sqrt(self.m / s.lam) * s.v ** (1 / (1 + s.alpha)) * log ** (s.alpha / (1 + s.alpha)) * power
         self.beta += s.beta_scale * (1 if s.constants == "order" else 4) * width
 
     def _truncated(self):
-        """What truncation removes from the ridge mean (Alg. 1, l. 9-12), (n,).
+        """What the large rewards give to mu (Alg. 1, l. 9-12), (n,).
 
         Deviation: every product is compared with the current b_t, as in C&G 2019; the paper prints b_tau (Erratum B1).
         """
         size = np.sqrt(self.leverage)
         bound = size if self._peak is None else np.minimum(size, self._peak)
-        touch = np.flatnonzero(np.abs(self._large) * bound[self._arms] > self.b * (1 - TIE))
-        if not touch.size:
-            return 0.0
+        touch = np.abs(self._large) * bound[self._arms] > self.b * (1 - TIE)
+        whole = np.bincount(self._arms[~touch], self._large[~touch], self.problem.n)
+        mu = self.ridge.C @ whole / self.s.lam
+        if not touch.any():
+            return mu
         w, E = np.linalg.eigh((self.Z * self.ridge.counts) @ self.Z.T)
         w = 1 / np.sqrt(np.maximum(w, 0.0) + self.s.lam)                     # V^{-1/2} = E diag(w) E' where phi lives
         E, F = self.Q @ E, E.T @ self.Z
         products = (E * w) @ F[:, self._arms[touch]] * self._large[touch]    # u_{i,tau} y_tau, (m, touched)
-        cut = np.abs(products) > self.b
-        if not cut.any():
-            self._peak, self._size = np.abs((E * w) @ F).max(axis=0), size
-            return 0.0
+        keep = np.abs(products) <= self.b
         self._peak = None
-        return ((products * cut).sum(axis=1) @ E * w) @ F
+        if keep.all():
+            self._peak, self._size = np.abs((E * w) @ F).max(axis=0), size
+        return mu + (np.where(keep, products, 0.0).sum(axis=1) @ E * w) @ F
 
 
 class MoMA(_Nystroem):
@@ -979,8 +981,10 @@ class MoMA(_Nystroem):
         """r_j = median over s != j of |theta_j - theta_s|_V (l. 11), (k,): the squared norm is dS' dM by columns."""
         played = self.ridge.counts > 0
         S, M = self.ridge.sums[played], self.ridge.M[played]
+        unit = np.abs(S).max(initial=1e-300)                                 # so that no product overflows
+        S, M = S / unit, M / unit
         d = np.stack([((S - S[:, [j]]) * (M - M[:, [j]])).sum(axis=0) for j in range(self.k)])
-        others = np.sqrt(np.maximum(d, 0.0))[~np.eye(self.k, dtype=bool)].reshape(self.k, self.k - 1)
+        others = unit * np.sqrt(np.maximum(d, 0.0))[~np.eye(self.k, dtype=bool)].reshape(self.k, self.k - 1)
         return np.median(others, axis=1) if self.k > 1 else np.zeros(1)
 
     def _width(self, n):
@@ -1003,14 +1007,17 @@ def make(name, problem, T, *, eps=None, lam=1.0, delta=0.1, acc=0.1, constants="
     constants: "theorem" as proved, "order" the same orders with constant 1, "repaired" the errata's (TGP, MoMA).
     beta_scale: multiplies the part of beta after B.   q: Nyström oversampling; inf keeps every played arm.
     k: MoMA's plays per epoch.   weibull: (theta, a, b) of P(|noise| >= x) <= a exp(-b x^{1/theta}) (TGP, non-private).
+    curator: a curator, or a class such as OneBit that is then given eps, B and R; None is CTL where there is an eps.
     rng: generator or seed of the dictionary draws (and of uniform play).
     """
-    if name not in ALGORITHMS:
+    if not isinstance(name, str) or name not in ALGORITHMS:
         raise ValueError(f"name = {name!r}: must be one of {', '.join(ALGORITHMS)}")
     if not isinstance(problem, Problem):
         raise ValueError(f"problem = {type(problem).__name__}: must be a Problem")
     if constants not in ("order", "theorem", "repaired"):
         raise ValueError(f"constants = {constants!r}: must be 'order', 'theorem' or 'repaired'")
+    if isinstance(curator, type):
+        curator = curator() if curator is Identity else curator(eps, problem.B, problem.R)
     if curator is None and eps is not None:
         curator = CTL(eps, problem.B, problem.R)
     elif curator is not None and eps is not None and curator.eps != eps:
@@ -1020,25 +1027,30 @@ def make(name, problem, T, *, eps=None, lam=1.0, delta=0.1, acc=0.1, constants="
     if private:
         alpha, v, c = 1.0, problem.B**2 + problem.R**2 + curator.variance, problem.R**2 + curator.variance
     if weibull is not None:
-        if name != "TGP" or private or len(weibull) != 3:
+        if name != "TGP" or private or np.shape(weibull) != (3,):
             raise ValueError(f"weibull = {weibull!r}: must be (theta, a, b), for the non-private TGP only")
         weibull = tuple(_positive(f"weibull {part}", x) for part, x in zip(("theta", "a", "b"), weibull))
     if constants == "repaired" and (name == "ATA" or (name == "MoMA" and alpha != 1)):
         raise ValueError(f"constants = 'repaired': must be 'order' or 'theorem' for {name}; the repair is proved for TGP, "
                          "and for MoMA with alpha = 1")
-    settings = Settings(
+    settings = SimpleNamespace(
         T=_integer("T", T), lam=_positive("lam", lam), delta=_number("delta", delta, 0.0, 1.0, allowed="in (0, 1)"),
         acc=_number("acc", acc, 0.0, 1.0, allowed="in (0, 1)"), constants=constants,
         beta_scale=_number("beta_scale", beta_scale, 0.0, strict=False, allowed="a finite number >= 0"),
         q=None if q is None else math.inf if q == math.inf else _positive("q", q),
         k=None if k is None else _integer("k", k), weibull=weibull, curator=curator if private else None,
         alpha=alpha, v=v, c=c)
-    return ALGORITHMS[name](problem, settings, np.random.default_rng(rng))
+    try:
+        rng = np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise ValueError(f"rng = {rng!r}: must be a numpy Generator, a seed >= 0 or None") from None
+    try:
+        return ALGORITHMS[name](problem, settings, rng)
+    except OverflowError:
+        raise ValueError(f"weibull = {weibull!r}, T = {T!r}: the schedule is out of floating-point range") from None
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# Simulation: many trials, common random numbers
-# ---------------------------------------------------------------------------------------------------------------
+# ---- Simulation: many trials, common random numbers ----------------------------------------------------------
 
 class Simulation(NamedTuple):
     """Cumulative regret (algorithm, trial, T), and records: never a raw reward.
@@ -1064,8 +1076,9 @@ def _run(problem, name, T, seed, trial, trace, options):
     """One algorithm in one trial -> arms (T,), clipped count, reports (T,) or None."""
     _, env, privacy, sketch = streams(seed, trial)
     learner = make(name, problem, T, rng=np.random.default_rng(sketch), **options)
-    curator = options.get("curator") or learner.s.curator
-    curator = copy.copy(curator)
+    curator = copy.copy(learner.s.curator)
+    if curator is not None:
+        curator.seen = curator.clipped = 0
     users = problem.draw(env, T)
     noise = None if curator is None else curator.draw(privacy, T)
     arms = np.empty(T, dtype=np.int16 if problem.n < 2**15 else np.int32)
@@ -1104,6 +1117,8 @@ def simulate(problem, names, T, *, trials, seed, workers=1, trace=False, progres
                                 _integer("seed", seed, low=0))
     if "rng" in options:
         raise ValueError("rng: must be left out; simulate derives every generator from seed")
+    if not (isinstance(problem, Problem) or callable(problem)):
+        raise ValueError(f"problem = {problem!r}: must be a Problem, or a function of a seed that returns one")
     problems = [problem if isinstance(problem, Problem) else problem(streams(seed, i)[0]) for i in range(trials)]
     for name in names:
         make(name, problems[0], T, rng=0, **options)                         # bad settings fail before any work
@@ -1133,9 +1148,7 @@ def simulate(problem, names, T, *, trials, seed, workers=1, trace=False, progres
     return Simulation(regret, records)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# Lower bounds (Theorem 1, its regime and its sharpening; proofs and checks: pages lb_bump to lb_better)
-# ---------------------------------------------------------------------------------------------------------------
+# ---- Lower bounds (Theorem 1, its regime and its sharpening; proofs and checks: pages lb_bump to lb_better) ----
 
 class Bound(float):
     """A float that says why it is NaN (`reason`), and on which gap `Delta` and number of functions `M` it stands."""
