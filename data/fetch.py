@@ -8,13 +8,11 @@ import os
 import sys
 from pathlib import Path
 
+from ldpbo_core import ORIGINALS as FILES          # name: sha256
+
 REPOSITORY = "sayakrc/Bayesian-Optimization-under-Heavy-tailed-Payoffs"
 COMMIT = "673ce5ce40cabd95f0319e0a1b338044f160143e"
 BASE = f"https://raw.githubusercontent.com/{REPOSITORY}/{COMMIT}/"
-FILES = {
-    "iw_data_all.mat": "3d87e03ae8bc9e3f0a4abeb57c64933c7d3dee7476ac5c4f6ca28b4efc357c15",
-    "fin.csv": "e9f7d7c3a0ad4ada75e5b8fa3830c77ed0579232b45837438c671d83b1818199",
-}
 ORIGINAL = Path(__file__).resolve().parent / "original"
 
 
