@@ -118,10 +118,9 @@ def embedding(K, dictionary):
     w, U = np.linalg.eigh(K[np.ix_(D, D)])
     root = np.zeros((len(D), len(D)))
     for value, u in zip(w, U.T):
-        if value >= 1e-12 * w[-1]:
+        if value > 0 and value >= 1e-12 * w[-1]:
             root += np.outer(u, u) / math.sqrt(value)
-    with np.errstate(divide="ignore"):
-        margin = float(np.min(np.abs(np.log10(np.maximum(w, 1e-300) / (1e-12 * w[-1])))))
+    margin = min(abs(math.log10(max(value, 1e-300) / (1e-12 * w[-1]))) for value in w) if w[-1] > 0 else INF
     return np.array([root @ K[D, x] for x in range(len(K))]), margin
 
 
