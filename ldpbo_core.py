@@ -17,15 +17,17 @@ curator hides that reward behind noise before the learner sees it. Ten lines fro
 
 Notation (paper -> here). The paper uses one epsilon for privacy and another for the Nyström accuracy.
 
-    epsilon   eps     privacy; None is non-private      lambda  lam    ridge                f      f       mean reward per arm
-    varepsilon acc    Nyström accuracy                  alpha   alpha  moment order - 1     B, R   B, R    bounds of |f|, |noise|
-    delta     delta   confidence                        rho     rho    (1+acc)/(1-acc)      v, c   v, c    bounds of E|y|^{1+alpha}, E|noise|^{1+alpha}
-    L         scale   Laplace scale 2(B+R)/eps          K       K      kernel matrix        T      T       horizon
+    epsilon     eps    privacy; None: non-private       alpha   alpha  order of the moments, minus 1
+    varepsilon  acc    Nyström accuracy                 B, R    B, R   bounds of |f| and |noise|
+    delta       delta  confidence                       v, c    v, c   bounds of E|y|^{1+alpha}, E|noise|^{1+alpha}
+    L           scale  Laplace scale 2(B+R)/eps         K, f    K, f   kernel matrix, mean reward of each arm
+    lambda      lam    ridge                            T, k    T, k   horizon, MoMA's plays per epoch
 
 "Alg. 2, l. 5" is line 5 of the paper's Algorithm 2; "Deviation:" marks what we do differently and why; "Erratum A9"
 refers to the book's errata page. Only numpy is needed to import; SciPy serves general-nu Matérn and .mat files.
 """
 
+import contextlib
 import copy
 import functools
 import hashlib
@@ -61,6 +63,14 @@ def _number(name, value, low=-math.inf, high=math.inf, allowed="a finite number"
 
 def _positive(name, value):
     return _number(name, value, low=0.0, allowed="a finite number > 0")
+
+
+def _nonnegative(name, value):
+    return _number(name, value, low=0.0, allowed="a finite number >= 0", strict=False)
+
+
+def _fraction(name, value):
+    return _number(name, value, 0.0, 1.0, allowed="in (0, 1)")
 
 
 def _integer(name, value, low=1):
@@ -115,17 +125,17 @@ def _arms(name, arms, n):
 
 # ---- Kernels (Section 2) -------------------------------------------------------------------------------------
 
-def _points(name, X):
-    """Points as an (n, d) array; a vector is n points of the line."""
-    X = _array(name, X, None)
-    return X[:, None] if X.ndim == 1 else _array(name, X, 2)
+def _points(X, Y):
+    """Two sets of points as (n, d) and (n', d) arrays; a vector is n points of the line."""
+    X, Y = (np.reshape(A, (len(A), -1)) if A.ndim == 1 else A for A in (_array("X", X, None), _array("Y", Y, None)))
+    if X.ndim != 2 or Y.ndim != 2 or X.shape[1] != Y.shape[1]:
+        raise ValueError(f"X has shape {X.shape} and Y has shape {Y.shape}: must have the same dimension d")
+    return X, Y
 
 
 def _distances(X, Y):
     """Euclidean distances s, (n, n')."""
-    X, Y = _points("X", X), _points("Y", Y)
-    if X.shape[1] != Y.shape[1]:
-        raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}: must be the same dimension")
+    X, Y = _points(X, Y)
     with np.errstate(over="ignore"):
         return np.minimum(np.sqrt(((X[:, None, :] - Y[None, :, :]) ** 2).sum(-1)), 1e150)
 
@@ -168,9 +178,7 @@ def _matern_bessel(z, nu):
 
 def linear_kernel(X, Y):
     """k(x, x') = x.x'. Scale the points to |x| <= 1 so that k(x, x) <= 1."""
-    X, Y = _points("X", X), _points("Y", Y)
-    if X.shape[1] != Y.shape[1]:
-        raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}: must be the same dimension")
+    X, Y = _points(X, Y)
     return X @ Y.T
 
 
@@ -226,7 +234,7 @@ class Problem:
             raise ValueError(f"f has {len(self.f)} entries: must have {len(self.K)}, one per arm of K")
         put("B", _positive("B", self.B))
         for name in ("R", "v", "c"):
-            put(name, _number(name, getattr(self, name), 0.0, strict=False, allowed="a finite number >= 0"))
+            put(name, _nonnegative(name, getattr(self, name)))
         put("alpha", _number("alpha", self.alpha, 0.0, math.nextafter(1.0, 2.0), allowed="in (0, 1]"))
         if self.noise not in ("uniform", "t3", "table"):
             raise ValueError(f"noise = {self.noise!r}: must be 'uniform', 't3' or 'table'")
@@ -312,7 +320,7 @@ def _data_file(original, stand_in):
         if path.exists():
             found = hashlib.sha256(path.read_bytes()).hexdigest()
             if found != ORIGINALS[original]:
-                raise ValueError(f"{path}: sha256 is {found}, must be {ORIGINALS[original]}; replace or remove the file")
+                raise ValueError(f"{path}: sha256 is {found}, must be {ORIGINALS[original]}; replace the file")
             return path, f"original {original}"
     for folder in (here, Path(sys.prefix) / "share" / "ldpbo"):
         if (folder / stand_in).exists():
@@ -354,7 +362,7 @@ class CTL:
 
     def __init__(self, eps, B, R):
         self.eps = _number("eps", eps, 0.0, allowed="a finite number > 0 (eps=None in make and simulate: not private)")
-        self.bound = _positive("B", B) + _number("R", R, 0.0, strict=False, allowed="a finite number >= 0")
+        self.bound = _positive("B", B) + _nonnegative("R", R)
         self.scale = 2 * self.bound / self.eps
         self.variance = 2 * self.scale * self.scale      # what the curator adds to the variance of a report
         if not (math.isfinite(self.variance) and self.scale > 0):
@@ -495,9 +503,6 @@ class Identity(CTL):
     def log_density(self, report, y):
         return np.where(np.equal(*self._given(report, y)), 0.0, -math.inf)
 
-    def reach(self, t):
-        return math.inf
-
 
 def total_epsilon(eps, reports):
     """What `reports` eps-LDP reports of one user cost together: reports * eps. `reports` may be counts per user.
@@ -513,11 +518,11 @@ def total_epsilon(eps, reports):
 
 def subweibull_radius(T, delta, *, theta, a=1.0, b=1.0):
     """R with P(some of T noises exceeds R) <= delta when P(|noise| >= x) <= a exp(-b x^{1/theta}) (Erratum A6)."""
-    T, delta = _integer("T", T), _number("delta", delta, 0.0, 1.0, allowed="in (0, 1)")
+    T, delta = _integer("T", T), _fraction("delta", delta)
     theta, a, b = _positive("theta", theta), _positive("a", a), _positive("b", b)
     log = theta * (math.log(max(math.log(a) + math.log(T / delta), 1e-300)) - math.log(b))
     if log > 700:
-        raise ValueError(f"theta = {theta!r}, a = {a!r}, b = {b!r}: the radius e^{log:.3g} is out of floating-point range")
+        raise ValueError(f"theta = {theta!r}, a = {a!r}, b = {b!r}: the radius e^{log:.3g} is too large for a float")
     return math.exp(log)
 
 
@@ -568,7 +573,7 @@ def audit(curator, y, y_prime, n, confidence=0.99, rng=None, *, bits=True, clues
     if len(y) != len(y_prime):
         raise ValueError(f"y has {len(y)} entries and y_prime has {len(y_prime)}: must have the same length")
     inputs, n = np.stack([y_prime, y]), _integer("n", n, low=2)
-    alpha = 1 - _number("confidence", confidence, 0.0, 1.0, allowed="in (0, 1)")
+    alpha = 1 - _fraction("confidence", confidence)
     rng = np.random.default_rng(rng)
 
     def play(games):
@@ -619,7 +624,7 @@ def _root(K, cut=0.0):
 def _fit(Z, counts, sums, lam):
     """Posterior covariance (n, n) and means (n, q) of kernel Z'Z from counts (n,) and reward sums (n, q).
 
-    lam Z'V^{-1}Z with V = sum_a count_a z_a z_a' + lam I (Lemma 5): no difference of large numbers, however long the run.
+    lam Z'V^{-1}Z with V = sum_a count_a z_a z_a' + lam I (Lemma 5): no difference of large numbers, so no drift.
     """
     V = (Z * counts) @ Z.T + lam * np.eye(len(Z))
     X = np.linalg.solve(V, np.hstack([Z, Z @ sums]))
@@ -712,7 +717,7 @@ class _Bandit:
     """The UCB loop that all algorithms share: play argmax mu + beta sigma, then update."""
 
     def __init__(self, problem, settings, rng):
-        self.problem, self.s, self.rng = problem, settings, rng     # settings: those of `make`, checked, with v, c, alpha
+        self.problem, self.s, self.rng = problem, settings, rng     # settings: those of `make`, checked
         self.K, self.B, self.t = problem.K, problem.B, 0
         self.mu = np.zeros(problem.n)
         # Deviation: sigma_0 = sqrt(k(x, x)); the paper prints k(x, x) (Erratum B4).
@@ -742,7 +747,7 @@ class _Bandit:
         self.t, self._asked = self.t + 1, None
 
     def _update(self, arm, y):
-        raise NotImplementedError
+        pass
 
 
 class Uniform(_Bandit):
@@ -750,9 +755,6 @@ class Uniform(_Bandit):
 
     def _choose(self):
         return int(self.rng.integers(self.problem.n))
-
-    def _update(self, arm, y):
-        pass
 
 
 class TGP(_Bandit):
@@ -946,7 +948,7 @@ class MoMA(_Nystroem):
         else:
             self.k = math.ceil((24 if s.constants == "theorem" else 1) * math.log(4 * math.e * s.T / s.delta))
         if self.k > s.T:
-            raise ValueError(f"k = {self.k}: must be at most T = {s.T}; take a larger T, a smaller k, or constants='order'")
+            raise ValueError(f"k = {self.k}: must be at most T = {s.T}; raise T, or take a smaller k or constants='order'")
         self.N, self.columns = s.T // self.k, self.k
         super()._start()
         self.kstar, self.epoch, self._rewards, self._epoch_arm = 0, 0, [], None
@@ -1031,15 +1033,13 @@ def make(name, problem, T, *, eps=None, lam=1.0, delta=0.1, acc=0.1, constants="
             raise ValueError(f"weibull = {weibull!r}: must be (theta, a, b), for the non-private TGP only")
         weibull = tuple(_positive(f"weibull {part}", x) for part, x in zip(("theta", "a", "b"), weibull))
     if constants == "repaired" and (name == "ATA" or (name == "MoMA" and alpha != 1)):
-        raise ValueError(f"constants = 'repaired': must be 'order' or 'theorem' for {name}; the repair is proved for TGP, "
-                         "and for MoMA with alpha = 1")
+        raise ValueError(f"constants = 'repaired': must be 'order' or 'theorem' for {name}; the repair is for TGP, and for "
+                         "MoMA with alpha = 1")
     settings = SimpleNamespace(
-        T=_integer("T", T), lam=_positive("lam", lam), delta=_number("delta", delta, 0.0, 1.0, allowed="in (0, 1)"),
-        acc=_number("acc", acc, 0.0, 1.0, allowed="in (0, 1)"), constants=constants,
-        beta_scale=_number("beta_scale", beta_scale, 0.0, strict=False, allowed="a finite number >= 0"),
-        q=None if q is None else math.inf if q == math.inf else _positive("q", q),
-        k=None if k is None else _integer("k", k), weibull=weibull, curator=curator if private else None,
-        alpha=alpha, v=v, c=c)
+        T=_integer("T", T), lam=_positive("lam", lam), delta=_fraction("delta", delta), acc=_fraction("acc", acc),
+        constants=constants, beta_scale=_nonnegative("beta_scale", beta_scale),
+        k=None if k is None else _integer("k", k), q=q if q is None or q == math.inf else _positive("q", q),
+        weibull=weibull, curator=curator if private else None, alpha=alpha, v=v, c=c)
     try:
         rng = np.random.default_rng(rng)
     except (TypeError, ValueError):
@@ -1072,8 +1072,18 @@ def streams(seed, trial):
     return int(problem.generate_state(1)[0]), np.random.default_rng(env), np.random.default_rng(privacy), sketch
 
 
-def _run(problem, name, T, seed, trial, trace, options):
+def _one_thread():
+    """One BLAS thread, so that sums come out the same on every machine."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return contextlib.nullcontext()
+    return threadpool_limits(1)
+
+
+def _run(job):
     """One algorithm in one trial -> arms (T,), clipped count, reports (T,) or None."""
+    problem, name, T, seed, trial, trace, options = job
     _, env, privacy, sketch = streams(seed, trial)
     learner = make(name, problem, T, rng=np.random.default_rng(sketch), **options)
     curator = copy.copy(learner.s.curator)
@@ -1083,25 +1093,16 @@ def _run(problem, name, T, seed, trial, trace, options):
     noise = None if curator is None else curator.draw(privacy, T)
     arms = np.empty(T, dtype=np.int16 if problem.n < 2**15 else np.int32)
     reports = np.empty(T) if trace else None
-    for t in range(T):
-        arms[t] = arm = learner.ask()
-        y = problem.reward(arm, users[t])
-        if curator is not None:
-            y = curator.report(y, noise[t])
-        if trace:
-            reports[t] = y
-        learner.tell(y)
+    with _one_thread():
+        for t in range(T):
+            arms[t] = arm = learner.ask()
+            y = problem.reward(arm, users[t])
+            if curator is not None:
+                y = curator.report(y, noise[t])
+            if trace:
+                reports[t] = y
+            learner.tell(y)
     return arms, 0 if curator is None else curator.clipped, reports
-
-
-def _run_one_thread(job):
-    """`_run` with one BLAS thread, so that results do not depend on the machine's load."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return _run(*job)
-    with threadpool_limits(1):
-        return _run(*job)
 
 
 def simulate(problem, names, T, *, trials, seed, workers=1, trace=False, progress=None, **options):
@@ -1123,19 +1124,15 @@ def simulate(problem, names, T, *, trials, seed, workers=1, trace=False, progres
     for name in names:
         make(name, problems[0], T, rng=0, **options)                         # bad settings fail before any work
     jobs = [(problems[i], name, T, seed, i, trace, options) for name in names for i in range(trials)]
-    results = []
-    if workers == 1:
-        runs = map(_run_one_thread, jobs)
-    else:
+    results, pool = [], contextlib.nullcontext()
+    if workers > 1:
         from concurrent.futures import ProcessPoolExecutor
         pool = ProcessPoolExecutor(workers)
-        runs = pool.map(_run_one_thread, jobs)
-    for done, result in enumerate(runs, 1):
-        results.append(result)
-        if progress:
-            progress(done, len(jobs))
-    if workers > 1:
-        pool.shutdown()
+    with pool:
+        for result in (pool.map if workers > 1 else map)(_run, jobs):
+            results.append(result)
+            if progress:
+                progress(len(results), len(jobs))
     shape = (len(names), trials)
     arms = np.stack([r[0] for r in results]).reshape(*shape, T)
     gaps = np.stack([p.f.max() - p.f for p in problems])                     # (trials, n)
