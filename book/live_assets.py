@@ -17,8 +17,10 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import inspect
 import io
 import json
+import os
 import re
 import shutil
 import struct
@@ -29,6 +31,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "book" / "live"
+CACHE = ROOT / "_build" / "npm"
 PYODIDE = "0.27.8"
 CDN = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"
 PINS = {  # npm package -> (version, SHA-512 of the archive as npm writes it)
@@ -36,14 +39,14 @@ PINS = {  # npm package -> (version, SHA-512 of the archive as npm writes it)
     "@emscripten-forge/numpy": ("2.0.1-py312h4e66579-0", "64iP3tolNhBnKJBHs2b5Mg9s17BL8Bp9Ev2+U0fSCO3/zQlWQRCrExw2MgmfwjhNz+mwbKPG2eBsBcpBWV2xbA=="),
     "spdx-license-list": ("6.12.0", "+nUYqm3aZMSHbjsthK+i/HHI2okTElCvqwUd4k8QcSk+FTGgjq+fsdFj2wZOaX6XmR2JdWhf/NeflNnvKOjcnQ=="),
 }
-SHIPPED = [  # what is inside the runtime: name, version, licence (SPDX), source
-    ("Pyodide", PYODIDE, "MPL-2.0", f"https://github.com/pyodide/pyodide/tree/{PYODIDE}"),
-    ("CPython, with its standard library", "3.12.7", "Python-2.0.1", "https://github.com/python/cpython/tree/v3.12.7"),
-    ("Emscripten runtime", "3.1.58", "NCSA", "https://github.com/emscripten-core/emscripten/tree/3.1.58"),
-    ("libffi", "as in Pyodide", "MIT", "https://github.com/libffi/libffi"),
-    ("zlib", "as in Pyodide", "Zlib", "https://zlib.net"),
-    ("bzip2", "as in Pyodide", "bzip2-1.0.6", "https://sourceware.org/bzip2"),
-    ("NumPy", "2.0.1", "BSD-3-Clause", "https://github.com/numpy/numpy/tree/v2.0.1"),
+SHIPPED = [  # what is inside the runtime: name, version, licence (SPDX), owners, source
+    ("Pyodide", PYODIDE, "MPL-2.0", "Michael Droettboom, Mozilla and the Pyodide contributors", f"https://github.com/pyodide/pyodide/tree/{PYODIDE}"),
+    ("CPython with its standard library", "3.12.7", "Python-2.0.1", "Python Software Foundation", "https://github.com/python/cpython/tree/v3.12.7"),
+    ("Emscripten runtime", "3.1.58", "NCSA", "the Emscripten authors", "https://github.com/emscripten-core/emscripten/tree/3.1.58"),
+    ("libffi", "as in Pyodide", "MIT", "Anthony Green, Red Hat, Inc. and others", "https://github.com/libffi/libffi"),
+    ("zlib", "as in Pyodide", "Zlib", "Jean-loup Gailly and Mark Adler", "https://zlib.net"),
+    ("bzip2", "as in Pyodide", "bzip2-1.0.6", "Julian Seward", "https://sourceware.org/bzip2"),
+    ("NumPy", "2.0.1", "BSD-3-Clause", "NumPy Developers", "https://github.com/numpy/numpy/tree/v2.0.1"),
 ]
 # Parts of NumPy that an import never reads: tests, build tools, type stubs, C headers.
 UNUSED = re.compile(r"/(tests|f2py|distutils|include|_pyinstaller|typing|testing)/|_rational_tests|\.(pyi|pxd|pyx|h|a|pyc)$")
@@ -55,22 +58,20 @@ class NoPackages(RuntimeError):
 
 def build(out_dir: str | Path = ROOT / "_build" / "live") -> str:
     """Fill `out_dir`; returns one line that says what was built. Raises if a checksum or the core's hash is wrong."""
-    out = Path(out_dir)
-    shutil.rmtree(out, ignore_errors=True)
-    (out / "licences").mkdir(parents=True)
+    out, files = Path(out_dir), {}
     try:
         packages = {name: _package(name) for name in PINS}
         runtime = _runtime(packages)
-        shutil.copy(runtime, out / runtime.name)
-        _licences(packages, out / "licences")
+        files[runtime.name] = runtime.read_bytes()
+        files |= _licences(packages)
         where = {"mode": "local", "file": runtime.name}
-        line = f"live page: Pyodide {PYODIDE} and NumPy in {runtime.name} ({runtime.stat().st_size / 1e6:.1f} MB)"
+        line = f"live page: Pyodide {PYODIDE} and NumPy in {runtime.name} ({len(files[runtime.name]) / 1e6:.1f} MB)"
     except NoPackages as reason:
         where = {"mode": "cdn", "url": CDN}
         line = f"live page: loads Pyodide {PYODIDE} from its CDN, because {reason}"
-    shutil.copy(ROOT / "data" / "LICENSES.txt", out / "licences" / "stand-in-data.txt")
-    for name in ("live.js", "live.css"):
-        shutil.copy(SOURCES / name, out / name)
+        files["licences/README.txt"] = f"The page loads Pyodide {PYODIDE} and NumPy from {CDN}; nothing of them is shipped.\n".encode()
+    files["licences/stand-in-data.txt"] = (ROOT / "data" / "LICENSES.txt").read_bytes()
+    files |= {name: (SOURCES / name).read_bytes() for name in ("live.js", "live.css")}
     core = (ROOT / "ldpbo_core.py").read_bytes()
     payload = {
         "sha256": hashlib.sha256(core).hexdigest(),
@@ -84,7 +85,11 @@ def build(out_dir: str | Path = ROOT / "_build" / "live") -> str:
     }
     # "<\/" keeps the text valid inside a <script> element, too.
     text = "window.LDPBO_LIVE = " + json.dumps(payload, ensure_ascii=True).replace("</", "<\\/") + ";\n"
-    (out / "live-data.js").write_text(text, encoding="utf-8")
+    files["live-data.js"] = text.encode()
+    for name, data in files.items():
+        _write(out / name, data)
+    for path in [p for p in out.rglob("*") if p.is_file() and p.name[0] != "." and p.relative_to(out).as_posix() not in files]:
+        path.unlink(missing_ok=True)
     check(out)
     return f"{line}; core {payload['sha256'][:12]}"
 
@@ -104,17 +109,25 @@ def check(out_dir: str | Path) -> None:
             raise RuntimeError(f"the live page carries another core than ldpbo_core.py: {what} sha256 {got}, expected {want}; run book/live_assets.py again")
 
 
+def _write(path: Path, data: bytes) -> None:
+    """Atomically, and only if it changes something: two builds may run at once."""
+    if not (path.is_file() and path.read_bytes() == data):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f".{path.name}.{os.getpid()}")
+        part.write_bytes(data)
+        part.replace(path)
+
+
 def _package(name: str) -> Path:
     """The pinned npm archive of `name`, from the cache or from npm; its SHA-512 is checked every time."""
     version, digest = PINS[name]
-    cache = ROOT / "_build" / "npm"
-    path = cache / f"{name.lstrip('@').replace('/', '-')}-{version}.tgz"
+    path = CACHE / f"{name.lstrip('@').replace('/', '-')}-{version}.tgz"
     if not path.exists():
-        cache.mkdir(parents=True, exist_ok=True)
+        CACHE.mkdir(parents=True, exist_ok=True)
         npm = shutil.which("npm")
         if npm is None:
             raise NoPackages("npm is not installed")
-        done = subprocess.run([npm, "pack", f"{name}@{version}", "--pack-destination", str(cache), "--silent"], capture_output=True, text=True, cwd=cache)
+        done = subprocess.run([npm, "pack", f"{name}@{version}", "--pack-destination", str(CACHE), "--silent"], capture_output=True, text=True, cwd=CACHE)
         if done.returncode or not path.exists():
             raise NoPackages(f"npm could not download {name}@{version}")
     got = base64.b64encode(hashlib.sha512(path.read_bytes()).digest()).decode()
@@ -135,9 +148,9 @@ def _numpy(package: Path) -> dict[str, bytes]:
 
 
 def _runtime(packages: dict[str, Path]) -> Path:
-    """One script with Pyodide and NumPy in it, kept under _build/ by a digest of pins and of this file."""
-    digest = hashlib.sha256(repr(PINS).encode() + Path(__file__).read_bytes()).hexdigest()[:12]
-    path = ROOT / "_build" / "npm" / f"runtime-{digest}.js"
+    """One script with Pyodide and NumPy in it, kept in the cache by a digest of what goes into it."""
+    digest = hashlib.sha256((repr(PINS) + UNUSED.pattern + inspect.getsource(_runtime)).encode()).hexdigest()[:12]
+    path = CACHE / f"runtime-{digest}.js"
     if path.exists():
         return path
     py = {name.removeprefix("package/"): data for name, data in _members(packages["pyodide"]).items()}
@@ -148,35 +161,36 @@ def _runtime(packages: dict[str, Path]) -> Path:
     parts = {"asm": py["pyodide.asm.js"], "loader": py["pyodide.js"], "wasm": py["pyodide.asm.wasm"], "numpy": pack}
     coded = {name: base64.b64encode(gzip.compress(data, 9, mtime=0)).decode() for name, data in parts.items()}
     coded["stdlib"] = base64.b64encode(py["python_stdlib.zip"]).decode()  # a zip already
-    path.with_suffix(".part").write_text("window.LDPBO_RUNTIME = " + json.dumps(coded) + ";\n", encoding="utf-8")
-    path.with_suffix(".part").replace(path)
+    _write(path, ("window.LDPBO_RUNTIME = " + json.dumps(coded) + ";\n").encode())
     return path
 
 
-def _licences(packages: dict[str, Path], out: Path) -> None:
-    texts = _members(packages["spdx-license-list"])
-    lines = ["Software inside the runtime of the live page. Nothing was changed except that unused files of NumPy are left out.", ""]
-    for name, version, spdx, source in SHIPPED:
-        file = f"{spdx}.txt"
-        if name == "NumPy":
-            file = "NumPy.txt"
-            numpy = _numpy(packages["@emscripten-forge/numpy"])
-            (out / file).write_bytes(numpy["info/licenses/LICENSE.txt"])
-        else:
-            (out / file).write_text(json.loads(texts[f"package/licenses/{spdx}.json"])["licenseText"] + "\n", encoding="utf-8")
-        lines.append(f"{name} {version}: {spdx}, text in {file}; source: {source}")
-    lines += ["", "The stand-in data that the page carries: stand-in-data.txt."]
-    (out / "README.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+def _licences(packages: dict[str, Path]) -> dict[str, bytes]:
+    """Licence texts, and a list that says what they belong to and where the source is (MPL-2.0 asks for that)."""
+    spdx, numpy = _members(packages["spdx-license-list"]), _numpy(packages["@emscripten-forge/numpy"])
+    files = {"licences/NumPy.txt": numpy["info/licenses/LICENSE.txt"] + b"\n\nnumpy.random:\n\n" + numpy["lib/python3.12/site-packages/numpy/random/LICENSE.md"]}
+    lines = ["Software inside the runtime of the live page. Nothing was changed, except that files of NumPy that are never imported are left out.", ""]
+    for name, version, licence, owner, source in SHIPPED:
+        file = "NumPy.txt" if name == "NumPy" else f"{licence}.txt"
+        if name != "NumPy":
+            files[f"licences/{file}"] = (json.loads(spdx[f"package/licenses/{licence}.json"])["licenseText"] + "\n").encode()
+        lines += [f"{name} {version}", f"    copyright: {owner}", f"    licence: {licence}, text in {file}", f"    source: {source}", ""]
+    lines.append("The stand-in data that the page carries: stand-in-data.txt.")
+    return files | {"licences/README.txt": ("\n".join(lines) + "\n").encode()}
 
 
 def _precomputed() -> dict:
-    """The result at the page's default settings, computed natively by the same bridge program."""
-    sys.path[:0] = [str(ROOT), str(SOURCES)]
-    try:
-        import bridge
-        return bridge.everything(bridge.DEFAULTS)
-    finally:
-        del sys.path[:2]
+    """The result at the page's default settings, computed natively by the same bridge program; kept until core or bridge change."""
+    digest = hashlib.sha256((ROOT / "ldpbo_core.py").read_bytes() + (SOURCES / "bridge.py").read_bytes()).hexdigest()[:16]
+    path = CACHE / f"precomputed-{digest}.json"
+    if not path.exists():
+        code = "import json, bridge; print(json.dumps(bridge.everything(bridge.DEFAULTS)))"
+        paths = os.pathsep.join([str(ROOT), str(SOURCES)])
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths})
+        if done.returncode:
+            raise RuntimeError(f"the live page's default result could not be computed:\n{done.stderr}")
+        _write(path, done.stdout.encode())
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

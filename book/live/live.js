@@ -170,7 +170,7 @@ function heard(worker, m) {
     worker.ready = true;
     if (!pool.about) { pool.about = m; run(); } else feed(worker);
   }
-  if (m.type === "failed" && m.id === 0) lost(worker, m.text);
+  if (m.type === "failed" && !worker.ready) return lost(worker, m.text);
   if (m.type === "failed" && m.id === job.id) { stop(); tell(m.text, true); root.dataset.state = "failed"; }
   if (m.type === "progress" && m.id === job.id) {
     job.pieces.push(...m.pieces);
@@ -233,7 +233,8 @@ const COLORS = { TGP: "#0072B2", ATA: "#D55E00", MoMA: "#009E73", "GP-UCB": "#CC
 const STYLE = `text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:var(--pst-color-text-base,#222)}
 .grid{stroke:var(--pst-color-border,#e3e3e3);stroke-width:.6}.axis{stroke:var(--pst-color-text-muted,#555);stroke-width:1;fill:none}
 .uniform{stroke:var(--live-uniform,#666666);stroke-width:1.6;stroke-dasharray:2 3;fill:none}.truth{stroke:var(--pst-color-text-base,#222);stroke-width:1.8;fill:none}
-.truthdot{fill:var(--pst-color-text-base,#222)}.now{stroke:var(--pst-color-text-muted,#555);stroke-width:1;stroke-dasharray:4 3}.edge{stroke:var(--live-uniform,#666666);stroke-width:1;stroke-dasharray:1 3;fill:none}`;
+.truthdot{fill:var(--pst-color-text-base,#222)}.now{stroke:var(--pst-color-text-muted,#555);stroke-width:1;stroke-dasharray:4 3}.edge{stroke:var(--live-uniform,#666666);stroke-width:1;stroke-dasharray:1 3;fill:none}
+.band{fill-opacity:var(--live-band,.2)}.dots{fill-opacity:var(--live-dots,.55)}.bars{fill-opacity:var(--live-bars,.55)}`;
 const $ = (id) => document.getElementById("live-" + id);
 /* Round numbers for an axis, about n of them. */
 function ticks(low, high, n) {
@@ -247,7 +248,7 @@ const tickText = (x) => (Math.abs(x) >= 1e6 ? x.toExponential(0) : x.toLocaleStr
 /* Axes with grid; gives the scales and a list of SVG strings to add to. */
 const margin = (y, height) => 26 + 7 * Math.max(2, ...ticks(...y, height / 55).map((v) => tickText(v).length));
 function axes({ width, height, x, y, xlabel, ylabel, top, xticks = true, left = margin(y, height) }) {
-  const right = 10, bottom = xticks ? 40 : 24;
+  const right = 18, bottom = xticks ? 40 : 24;
   const px = (v) => left + ((v - x[0]) / (x[1] - x[0] || 1)) * (width - left - right);
   const py = (v) => height - bottom - ((v - y[0]) / (y[1] - y[0] || 1)) * (height - top - bottom);
   const out = [];
@@ -330,7 +331,7 @@ function drawRegret(width) {
   a.out.push(`<path class="uniform" d="${path([0, T], [0, c.slope * T], a)}"/>`);
   for (const name of names) {
     const s = c.names[name], color = COLORS[name];
-    if (s.trials > 1) a.out.push(`<path d="${band(c.t, s.low.map((v) => Math.max(0, v)), s.high, a)}" fill="${color}" fill-opacity=".18" clip-path="url(#live-clip)"/>`);
+    if (s.trials > 1) a.out.push(`<path d="${band(c.t, s.low.map((v) => Math.max(0, v)), s.high, a)}" class="band" fill="${color}" clip-path="url(#live-clip)"/>`);
     a.out.push(`<path d="${path(c.t, s.mean, a)}" fill="none" stroke="${color}" stroke-width="1.8" ${dash}/>`);
     for (let j = 1; j <= 5; j++) { const i = Math.round((j / 5) * (c.t.length - 1) * (1 - names.indexOf(name) * 0.02)); a.out.push(marker(name, a.px(c.t[i]), a.py(s.mean[i]))); }
   }
@@ -392,14 +393,14 @@ function drawInside(width) {
   const left = Math.max(margin(y, 260), margin(yr, 240), margin(yp, 150));      // one margin, so that the three figures line up
   const key = [], items = [{ text: "true mean f", draw: (x, y) => (d.ordered ? `<line class="truth" x1="${x}" x2="${x + 24}" y1="${y}" y2="${y}"/>` : `<line class="truth" x1="${x + 5}" x2="${x + 19}" y1="${y}" y2="${y}"/>`) },
     { text: "estimate μ", draw: (x, y) => (d.ordered ? `<line x1="${x}" x2="${x + 24}" y1="${y}" y2="${y}" stroke="${color}" stroke-width="1.8" stroke-dasharray="6 3"/>` : marker(piece.name, x + 12, y)) },
-    { text: "μ ± β σ", draw: (x, y) => `<rect x="${x}" y="${y - 6}" width="24" height="12" fill="${color}" fill-opacity=".22"/>` }];
+    { text: "μ ± β σ", draw: (x, y) => `<rect x="${x}" y="${y - 6}" width="24" height="12" class="band" fill="${color}"/>` }];
   const top = legend(items, width, key, 14), a = axes({ width, height: 240 + top, x: d.range, y, xlabel: d.xlabel, ylabel: "reward", top, xticks: d.ordered, left });
   a.out.push(...key, `<clipPath id="live-clip2"><rect x="${a.left}" y="${top}" width="${width - a.left - a.right}" height="${a.height - top - a.bottom}"/></clipPath><g clip-path="url(#live-clip2)">`);
   const step = a.px(d.x[d.order[1]]) - a.px(d.x[d.order[0]]);
-  if (d.ordered) a.out.push(`<path d="${band(xs, at(low), at(high), a)}" fill="${color}" fill-opacity=".22"/><path d="${path(xs, at(s.mu), a)}" fill="none" stroke="${color}" stroke-width="1.8" stroke-dasharray="6 3"/><path class="truth" d="${path(xs, at(piece.f), a)}"/>`);
+  if (d.ordered) a.out.push(`<path d="${band(xs, at(low), at(high), a)}" class="band" fill="${color}"/><path d="${path(xs, at(s.mu), a)}" fill="none" stroke="${color}" stroke-width="1.8" stroke-dasharray="6 3"/><path class="truth" d="${path(xs, at(piece.f), a)}"/>`);
   else for (const i of d.order) {
     const x = a.px(d.x[i]), w = Math.max(2, Math.min(14, step * 0.6)), yh = a.py(high[i]), yl = a.py(low[i]);
-    a.out.push(`<rect x="${x - w / 2}" y="${yh}" width="${w}" height="${Math.max(0, yl - yh)}" fill="${color}" fill-opacity=".22"/>${marker(piece.name, x, a.py(s.mu[i]), Math.min(4, w / 2))}<line class="truth" x1="${x - w / 2}" x2="${x + w / 2}" y1="${a.py(piece.f[i])}" y2="${a.py(piece.f[i])}"/>`);
+    a.out.push(`<rect x="${x - w / 2}" y="${yh}" width="${w}" height="${Math.max(0, yl - yh)}" class="band" fill="${color}"/>${marker(piece.name, x, a.py(s.mu[i]), Math.min(4, w / 2))}<line class="truth" x1="${x - w / 2}" x2="${x + w / 2}" y1="${a.py(piece.f[i])}" y2="${a.py(piece.f[i])}"/>`);
   }
   a.out.push("</g>");
   const best = d.order.reduce((b, i) => (s.mu[i] > s.mu[b] ? i : b), d.order[0]), names = armNames(), armName = (i) => (names ? names[i] : `x = ${((i + 1) / n).toFixed(2)}`);
@@ -407,15 +408,15 @@ function drawInside(width) {
   $("posterior-note").textContent = `${who}: β = ${short(s.beta)}; the estimate is largest at ${armName(best)}, the truth at ${armName(piece.best)} (f = ${short(piece.f[piece.best])}).`;
   // Reports: at most 1,500 points, evenly through time; what lies outside the scale sits on its edge.
   const seen = s.t, stride = Math.max(1, Math.ceil(seen / 1500));
-  const key2 = [], items2 = [{ text: "true mean f", draw: items[0].draw }, { text: piece.scale === null ? "a reward" : "a private report", draw: (x, y) => `<circle cx="${x + 12}" cy="${y}" r="2.4" fill="${color}" fill-opacity=".6"/>` }];
+  const key2 = [], items2 = [{ text: "true mean f", draw: items[0].draw }, { text: piece.scale === null ? "a reward" : "a private report", draw: (x, y) => `<circle cx="${x + 12}" cy="${y}" r="2.4" class="dots" fill="${color}"/>` }];
   if (piece.scale !== null) items2.push({ text: "±(B + R)", draw: (x, y) => `<line class="edge" x1="${x}" x2="${x + 24}" y1="${y}" y2="${y}"/>` });
   const top2 = legend(items2, width, key2, 14), b = axes({ width, height: 220 + top2, x: d.range, y: yr, xlabel: d.xlabel, ylabel: "what the learner sees", top: top2, xticks: d.ordered, left });
   b.out.push(...key2);
   let outside = 0;
   for (let t = 0; t < seen; t += stride) {
     const r = piece.reports[t], x = b.px(d.x[piece.arms[t]]);
-    if (r > yr[1] || r < yr[0]) { outside++; const y0 = b.py(r > 0 ? yr[1] : yr[0]), w = r > 0 ? 5 : -5; b.out.push(`<path d="M${x.toFixed(1)} ${y0}l3 ${w}h-6z" fill="${color}" fill-opacity=".6"/>`); }
-    else b.out.push(`<circle cx="${x.toFixed(1)}" cy="${b.py(r).toFixed(1)}" r="2" fill="${color}" fill-opacity=".5"/>`);
+    if (r > yr[1] || r < yr[0]) { outside++; const y0 = b.py(r > 0 ? yr[1] : yr[0]), w = r > 0 ? 5 : -5; b.out.push(`<path d="M${x.toFixed(1)} ${y0}l3 ${w}h-6z" class="dots" fill="${color}"/>`); }
+    else b.out.push(`<circle cx="${x.toFixed(1)}" cy="${b.py(r).toFixed(1)}" r="2" class="dots" fill="${color}"/>`);
   }
   if (piece.scale !== null) for (const v of [piece.B + piece.R, -piece.B - piece.R]) b.out.push(`<line class="edge" x1="${b.left}" x2="${width - b.right}" y1="${b.py(v)}" y2="${b.py(v)}"/>`);
   if (d.ordered) b.out.push(`<path class="truth" d="${path(xs, at(piece.f), b)}"/>`);
@@ -427,7 +428,7 @@ function drawInside(width) {
   const pulls = Array(n).fill(0);
   for (let t = 0; t < seen; t++) pulls[piece.arms[t]]++;
   const c = axes({ width, height: 150, x: d.range, y: yp, xlabel: d.xlabel, ylabel: "plays", top: 10, xticks: d.ordered, left }), w = Math.max(1.5, Math.abs(step) * 0.7);
-  for (const i of d.order) if (pulls[i]) c.out.push(`<rect x="${(c.px(d.x[i]) - w / 2).toFixed(1)}" y="${c.py(pulls[i]).toFixed(1)}" width="${w.toFixed(1)}" height="${(c.py(0) - c.py(pulls[i])).toFixed(1)}" fill="${color}"${i === piece.best ? "" : ' fill-opacity=".55"'}/>`);
+  for (const i of d.order) if (pulls[i]) c.out.push(`<rect x="${(c.px(d.x[i]) - w / 2).toFixed(1)}" y="${c.py(pulls[i]).toFixed(1)}" width="${w.toFixed(1)}" height="${(c.py(0) - c.py(pulls[i])).toFixed(1)}" fill="${color}"${i === piece.best ? "" : ' class="bars"'}/>`);
   c.out.push(`<path class="truthdot" d="M${c.px(d.x[piece.best])} ${c.py(0) + 2}l5 8h-10z"/>`);
   const most = pulls.indexOf(Math.max(...pulls));
   put("pulls", width, c.height, c.out, `Plays per arm, ${who}: ${pulls.filter(Boolean).length} of ${n} arms played, most often ${armName(most)} (${pulls[most]} times); the best arm ${pulls[piece.best]} times.`);
@@ -470,8 +471,11 @@ function snippet() {
 }
 function command() {
   const s = state, value = (v) => (v === null ? "None" : v);
-  if (s.problem === "table") return "# The panel notebook has no parameter for a table of your own; use the Python lines.";
-  return `papermill notebooks/panel.ipynb out.ipynb -p problem ${s.problem} -p eps ${value(s.eps)} -p T ${s.T} -p trials ${s.trials}`;
+  if (s.problem === "table") return "# The panel notebook has no parameter for a table of your own; use the Python lines below.";
+  const pairs = [["problem", synthetic(s) ? "synthetic" : s.problem], ...(synthetic(s) ? [["kernel", s.problem], ["lengthscale", s.lengthscale]] : []), ["eps", value(s.eps)],
+    ["T", s.T], ["trials", s.trials], ["seed", s.seed], ["lam", s.lam], ["constants", s.constants], ["k", value(s.k)]];
+  const second = Number((s.beta_scale / 10).toPrecision(6));        // the notebook shows two settings side by side; the first is this one
+  return `papermill notebooks/panel.ipynb out.ipynb ${pairs.map(([k, v]) => `-p ${k} ${v}`).join(" ")} -y "names: [${s.names.join(", ")}]" -y "beta_scale: [${s.beta_scale}, ${second}]"`;
 }
 function words() {
   $("python").textContent = snippet();
