@@ -1207,7 +1207,7 @@ def _rate(T, eps, s, B, v, alpha, d, nu):
 
 
 @functools.lru_cache
-def _bump(d):
+def bump(d):
     """H(u) = exp(-1/(1-|u|^2)) and its Fourier transform h -> h(0); zeta, where h(zeta) = h(0)/2; v_m^j/Delta by offset
     j - m (coordinates 0..25) and how often each occurs; nodes and weights for integrals of H^2 over the unit ball."""
     from scipy import optimize, special
@@ -1229,7 +1229,7 @@ def _explicit_bound(T, eps, B, v, alpha, d, nu, lengthscale):
     """max of T Delta (2 - c/M - sqrt(2 T S/M)) over M = n^d cells and Delta with |g|_H <= B (page lb_better).
 
     c sums v_m^j/Delta; S sums the most an eps-LDP report can tell of a reward non-zero with probability p."""
-    h0, zeta, table, count, u, weight = _bump(d)
+    h0, zeta, table, count, u, weight = bump(d)
     n = np.unique(np.geomspace(2, 1e5, 400).astype(int)).astype(float)
     xi2 = (2 * zeta * np.multiply.outer(n, u)) ** 2                          # squared frequencies of g
     if nu == math.inf:
