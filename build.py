@@ -182,7 +182,7 @@ def tidy(page, notebook, digest):
                                "metadata (mystnb.figure.caption, .name, mystnb.image.alt) and must be the cell's only output")
                 content["text/html"] = text.replace('alt=""', f'alt="{html.escape(alt)}"', 1)
     if page.name != page.stem:                        # several pages from one notebook: labels stay unique over the book
-        return dump(notebook).replace(f"fig-{page.stem}-".encode(), f"fig-{page.name}-".encode())
+        return dump(notebook).replace(f"fig-{page.stem}-".encode(), f"fig-{page.name.replace('_', '-')}-".encode())
     return dump(notebook)
 
 

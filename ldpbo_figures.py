@@ -212,7 +212,8 @@ def show(figure, name, data=None, note="", alt=""):
     figure.savefig(buffer := io.BytesIO(), format="svg", metadata={"Date": None, "Creator": None})
     size = figure.get_size_inches() * 96
     uri = lambda kind, body: f"data:{kind};base64," + base64.b64encode(body).decode()
-    links = [f'<a download="{name}.svg" href="#{name}" onclick="this.href=this.closest(\'.ldpbo-figure\').querySelector(\'img\').src">SVG</a>']
+    anchor = name.replace("_", "-")
+    links = [f'<a download="{name}.svg" href="#{anchor}" onclick="this.href=this.closest(\'.ldpbo-figure\').querySelector(\'img\').src">SVG</a>']
     if data is not None:
         links.append(f'<a download="{name}.csv" href="{uri("text/csv;charset=utf-8", _csv(data))}">CSV</a>')
     parts = [html.escape(p) for p in (note, f"code {CODE}") if p] + links

@@ -157,7 +157,7 @@ def test_a_page_runs_again_exactly_when_something_it_depends_on_changed(clean, n
 
 
 def test_the_page_that_needs_others_runs_after_them_and_again_when_they_change(clean):
-    reader = json.loads(notebook("m = 1", "import ldpbo_figures as fig\nprint(fig.load('toy_b', 'fig-toy_b-line')['y'])"))
+    reader = json.loads(notebook("m = 1", "import ldpbo_figures as fig\nprint(fig.load('toy_b', 'fig-toy-b-line')['y'])"))
     reader["metadata"]["needs"] = ["toy_*"]
     clean.write("notebooks/reader.ipynb", json.dumps(reader))
     clean.write("_toc.yml", "format: jb-book\nroot: book/index\nchapters:\n" + "".join(f"- file: book/pages/{p}\n" for p in ("reader", "toy_a", "toy_b")))

@@ -61,7 +61,7 @@ def test_every_figure_has_a_caption_a_label_and_alt_text(path):
             options = cell["metadata"]["mystnb"]
             name = options["figure"]["name"]
             assert len(options["figure"]["caption"]) > 20 and len(options["image"]["alt"]) > 20
-            assert f'"{name}"' in "".join(cell["source"]) and name.startswith(f"fig-{path.stem}"), name
+            assert f'"{name}"' in "".join(cell["source"]) and name.replace("_", "-").startswith("fig-" + path.stem.replace("_", "-")), name
 
 
 def test_quick_sizes_name_existing_notebooks_and_parameters():

@@ -1,0 +1,143 @@
+"""The rendered book in a real browser, opened from disk without network. Needs Chromium: `apt install chromium`, or CHROMIUM=/path."""
+import os
+import re
+import shutil
+import warnings
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+HOW = "NO BROWSER: the tests of the rendered book are SKIPPED. Install one (`apt install chromium`) or set CHROMIUM=/path/to/chromium."
+PAGES = re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text("utf-8"))
+THEME = {("summary-name", "<summary>"),                                       # the sidebar's folding arrows
+         ("aria-required-children", '<div role="list" class="citation-list">')}   # docutils' list of references
+pytestmark = pytest.mark.xdist_group("book")
+if not CHROMIUM:
+    warnings.warn(HOW)
+needs_browser = pytest.mark.skipif(not CHROMIUM, reason=HOW)
+each_page = pytest.mark.parametrize("name", PAGES)
+
+
+class Document(HTMLParser):
+    """Links, image sources and ids of a page."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.sources, self.ids = [], [], set()
+        self.feed(path.read_text("utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.ids.add(attributes.get("id"))
+        self.ids.add(attributes.get("name")) if tag == "a" else None
+        if tag in ("a", "link") and attributes.get("href"):
+            self.links.append(attributes["href"])
+        if tag in ("img", "script", "source", "iframe") and attributes.get("src"):
+            self.sources.append(attributes["src"])
+
+
+def test_no_broken_internal_link_image_or_anchor(book):
+    site, seen, broken = book / "html", {}, []
+    ids = lambda path: seen.setdefault(path, Document(path).ids if path.suffix == ".html" else set())
+    for page in [p for p in sorted(site.rglob("*.html")) if "_static" not in p.parts]:
+        document = Document(page)
+        for link in document.links + document.sources:
+            parts = urlsplit(link)
+            if parts.scheme or link.startswith("//"):
+                continue
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            if not target.exists() or parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in ids(target):
+                broken.append(f"{page.relative_to(site)} -> {link}")
+    assert not broken, "\n".join(sorted(set(broken))[:20])
+
+
+def test_every_panel_and_page_of_the_toc_is_there(book):
+    assert {f"book/pages/panel_{p}" for p in "2a 2b 2c 2d 2e 2f 3a 3b 3c".split()} <= set(PAGES)
+    assert all((book / f"html/{name}.html").exists() for name in PAGES)
+
+
+def test_nothing_in_the_book_names_the_machine_it_was_built_on(book):
+    for page in (book / "html").rglob("*.html"):
+        assert str(ROOT) not in page.read_text("utf-8"), page
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-background-networking"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(browser, book):
+    """visit(name, dark, width) -> (page, console errors, outside requests); maths is typeset when it returns."""
+    contexts = []
+    def visit(name, dark=False, width=1280, query=""):
+        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"))
+        page, errors, outside = contexts[-1].new_page(), [], []
+        page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda e: errors.append(str(e)))
+        page.on("request", lambda r: outside.append(r.url) if r.url.split(":")[0] not in ("file", "data", "blob") else None)
+        page.goto((book / f"html/{name}.html").as_uri() + query)
+        page.wait_for_function("!document.querySelector('.math') || (window.MathJax && MathJax.startup && MathJax.startup.promise)")
+        page.evaluate("window.MathJax && MathJax.startup && MathJax.startup.promise")
+        return page, errors, outside
+    yield visit
+    for context in contexts:
+        context.close()
+
+
+def serious(page):
+    """What axe-core finds serious or worse on the page and the theme does not bring."""
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [(v["id"], n["html"][:160]) for v in found if v["impact"] in ("serious", "critical") for n in v["nodes"] if (v["id"], n["html"]) not in THEME]
+
+
+@needs_browser
+@each_page
+def test_page_opens_offline_accessible_with_maths_and_images_and_without_errors(visit, name):
+    page, errors, outside = visit(name)
+    assert not errors and not outside
+    assert page.evaluate("[...document.images].filter(i => !(i.complete && i.naturalWidth)).map(i => i.src.slice(0, 80))") == []
+    assert page.evaluate("[...document.images].filter(i => !i.alt.trim() && i.closest('article')).map(i => i.src.slice(0, 80))") == []
+    text = page.evaluate("""() => { const copy = document.querySelector('article').cloneNode(true);
+        copy.querySelectorAll('pre, code, script, style, mjx-container').forEach(n => n.remove()); return copy.textContent }""")
+    assert not re.findall(r"\\[a-zA-Z]+\{?|\\\(|\$\$|\$[^$\n]{1,60}\$|\{(?:glue|prf|cite|doc|ref|numref)[^}]*\}`", text)
+    assert page.locator("mjx-merror").count() == 0
+    assert serious(page) == []
+
+
+@needs_browser
+@each_page
+def test_page_fits_a_phone_and_is_accessible_in_dark_mode(visit, name):
+    page, errors, _ = visit(name, dark=True, width=390)
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    culprits = """[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > 391 && !e.closest(
+        'pre, .ldpbo-figure, .ldpbo-table, table, mjx-container, [style*=overflow]')).map(e => e.outerHTML.slice(0, 90)).slice(0, 5)"""
+    assert wide <= 390 and not errors, (wide, page.evaluate(culprits))
+    assert serious(page) == []
+
+
+@needs_browser
+def test_search_works_from_disk(visit):
+    page, errors, outside = visit("search", query="?q=Laplace")
+    page.wait_for_selector("#search-results li a", timeout=20000)
+    assert not errors and not outside
+
+
+@needs_browser
+def test_a_figures_svg_and_csv_can_be_downloaded(visit):
+    page, _, _ = visit("book/pages/panel_2a")
+    for kind, begins in (("svg", "<?xml"), ("csv", "t,")):
+        with page.expect_download() as download:
+            page.locator(f'a[download="fig-panel-2a-regret.{kind}"]').click()
+        assert Path(download.value.path()).read_text("utf-8").startswith(begins) and download.value.suggested_filename.endswith(kind)
