@@ -199,15 +199,44 @@ def test_agrees_with_the_oracle_on_rewards_that_ata_truncates(kernel):
     assert np.max(np.abs(core.mu - untruncated)) > 0.05, "nothing was truncated: the test shows nothing"
 
 
+@pytest.mark.parametrize("outlier", [1e6, -1e12, 1e16, 1e90])
+@pytest.mark.parametrize("kernel", KERNEL)
+@pytest.mark.parametrize("name", ["TGP", "ATA"])
+def test_one_absurd_reward_costs_no_precision(name, kernel, outlier):
+    """What truncation drops must leave nothing behind, not even rounding: the literal programs never add it."""
+    problem = ldpbo.Problem(K=KERNEL[kernel], f=F, **MOMENTS)
+    core, slow = ldpbo.make(name, problem, 80, q=math.inf), o.oracle(name, problem.K, 80, q=math.inf, **MOMENTS)
+    for t, z in enumerate(rewards(80, None)):
+        arm = core.ask()
+        y = outlier if t in (5, 30) else F[arm] + z
+        core.tell(y)
+        slow.feed(arm, y)
+        if slow.margin["cut"] > 1e-6:
+            np.testing.assert_allclose(core.mu, slow.mu, atol=1e-7)
+    assert t == 79 and np.max(np.abs(core.mu)) < 10
+
+
+@pytest.mark.parametrize("outlier", [1e6, 1e16, 1e90])
+def test_a_column_with_an_absurd_reward_is_never_the_chosen_one(outlier):
+    """MoMA with k = 5 and one user in column 2 who reports nonsense: k* avoids that column and mu stays of the size of the honest rewards."""
+    problem = ldpbo.Problem(K=KERNEL["matern"], f=F, **MOMENTS)
+    core, noise = ldpbo.make("MoMA", problem, 100, k=5, q=math.inf), rewards(100, None)
+    for t in range(100):
+        arm = core.ask()
+        core.tell(outlier if t == 12 else F[arm] + noise[t])
+        assert core.kstar != 2 or t < 14
+        assert np.max(np.abs(core.mu)) < 20
+
+
 def test_ata_compares_old_rewards_with_the_current_threshold():
-    """Deviation B1: b_t, not b_tau. With alpha < 1 the threshold grows, so a reward cut once may count later."""
+    """Deviation B1: b_t, not b_tau. u shrinks and, with alpha < 1, b_t grows: a reward cut once counts later; with b_tau it never would."""
     K = np.eye(2)
     problem = ldpbo.Problem(K=K, f=[0.0, 0.0], B=1.0, R=1.0, v=1.0, c=1.0, alpha=0.2)
     algorithm = ldpbo.make("ATA", problem, 400, q=math.inf)
     slow = o.oracle("ATA", K, 400, B=1.0, R=1.0, v=1.0, c=1.0, alpha=0.2, q=math.inf)
     means = []
     for t in range(400):
-        y, arm = (30.0, 0) if t == 0 else (0.0, 0 if t % 2 else 1)
+        y, arm = (10.0, 0) if t == 0 else (0.0, 0 if t % 2 else 1)
         algorithm.ask()
         algorithm.tell(y, arm=arm)
         slow.feed(arm, y)
