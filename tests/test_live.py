@@ -1,6 +1,7 @@
 """The live page: in a real Chromium, from file://, with nothing requested from outside, and with the numbers of `simulate`."""
 import contextlib
 import io
+import os
 import shlex
 import shutil
 import sys
@@ -105,13 +106,13 @@ def test_licences_of_everything_shipped_are_shipped(assets):
 # ------------------------------------------------------------------------------------------------ in Chromium
 
 def chromium():
-    return next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+    return os.environ.get("CHROMIUM") or next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
 
 
 @pytest.fixture(scope="module")
 def browser(assets):
     if not chromium():
-        pytest.skip("NO BROWSER: install chromium to test the live page")
+        pytest.skip("NO BROWSER: the tests of the live page are SKIPPED; install chromium or set CHROMIUM=/path")
     from playwright.sync_api import sync_playwright
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium(), args=FLAGS)

@@ -178,7 +178,7 @@ function heard(worker, m) {
     if (m.finished) { job.finished += m.total; worker.trial = null; }
     const done = job.finished + pool.workers.reduce((sum, w) => sum + (w.trial === null ? 0 : w.done || 0), 0);
     $("progress").value = done / job.rounds;
-    if (m.pieces.length && job.pieces.some((p) => p.trial === job.settings.shown)) offer();
+    if (m.pieces.length) offer();
     if (m.finished) feed(worker);
     if (job.pieces.length === job.expected) finish();
   }
@@ -215,8 +215,16 @@ function stop() {
   $("stop").disabled = true;
   $("progress").hidden = true;
 }
-/* Draw what there is so far. */
-function offer() { result = { settings: job.settings, pieces: job.pieces, table: job.table, complete: job.pieces.length === job.expected }; draw(); }
+/* Draw the trials that all algorithms have finished, so that means are over the same ones. */
+function offer() {
+  const { settings, pieces, table, expected } = job, count = (trial) => pieces.filter((p) => p.trial === trial).length;
+  const ready = pieces.filter((p) => count(p.trial) === settings.names.length);
+  if (!ready.some((p) => p.trial === settings.shown)) return;
+  const before = result && result.settings === settings ? result.pieces.length : 0;
+  if (ready.length === before) return;
+  result = { settings, pieces: ready, table, complete: pieces.length === expected };
+  draw();
+}
 function finish() {
   const seconds = (performance.now() - job.begun) / 1000, runs = Number(root.dataset.runs || 0) + 1;
   const settings = job.settings;
@@ -325,8 +333,8 @@ function drawRegret(width) {
   const items = names.map((name) => ({ text: (eps !== null && name !== "GP-UCB" ? "LDP-" : "") + LONG[name], draw: (x, y) => `<line x1="${x}" x2="${x + 24}" y1="${y}" y2="${y}" stroke="${COLORS[name]}" stroke-width="1.8" ${dash}/>${marker(name, x + 12, y)}` }));
   items.push({ text: "uniform play (expected)", draw: (x, y) => `<line class="uniform" x1="${x}" x2="${x + 24}" y1="${y}" y2="${y}"/>` });
   const key = [], top = legend(items, width, key, 14), height = 260 + top;
-  const high = Math.max(c.uniform.at(-1), ...names.map((n) => Math.max(...c.names[n].mean, ...c.names[n].high.filter(Number.isFinite).map((h) => Math.min(h, 2 * c.uniform.at(-1))))));
-  const a = axes({ width, height, x: [0, T], y: [0, high * 1.02], xlabel: "round t", ylabel: "cumulative regret", top });
+  const high = 1.1 * Math.max(c.uniform.at(-1), ...names.map((n) => c.names[n].mean.at(-1)));      // the means set the scale, not the bands
+  const a = axes({ width, height, x: [0, T], y: [0, high], xlabel: "round t", ylabel: "cumulative regret", top });
   a.out.push(...key, `<clipPath id="live-clip"><rect x="${a.left}" y="${top}" width="${width - a.left - a.right}" height="${height - top - a.bottom}"/></clipPath>`);
   a.out.push(`<path class="uniform" d="${path([0, T], [0, c.slope * T], a)}"/>`);
   for (const name of names) {
@@ -423,7 +431,7 @@ function drawInside(width) {
   else for (const i of d.order) b.out.push(`<line class="truth" x1="${b.px(d.x[i]) - 5}" x2="${b.px(d.x[i]) + 5}" y1="${b.py(piece.f[i])}" y2="${b.py(piece.f[i])}"/>`);
   const privacy = piece.scale === null ? "Not private: the learner sees the rewards themselves." : `Every report carries Laplace noise of scale 2(B+R)/ε = ${short(piece.scale)}, while f spans ${short(span)}.`;
   put("reports", width, b.height, b.out, `What the learner saw by arm, ${who}. ${privacy}`);
-  $("reports-note").textContent = privacy + (stride > 1 ? ` One in ${stride} is drawn.` : "") + (outside ? ` ${outside} lie outside the scale (triangles).` : "");
+  $("reports-note").textContent = privacy + (stride > 1 ? ` One in ${stride} is drawn.` : "") + (outside ? ` Outside the scale: ${outside} (triangles).` : "");
   // Pulls up to the chosen time.
   const pulls = Array(n).fill(0);
   for (let t = 0; t < seen; t++) pulls[piece.arms[t]]++;
