@@ -127,22 +127,23 @@ def _arms(name, arms, n):
 
 def _points(X, Y):
     """Two sets of points as (n, d) and (n', d) arrays; a vector is n points of the line."""
-    X, Y = (np.reshape(A, (len(A), -1)) if A.ndim == 1 else A for A in (_array("X", X, None), _array("Y", Y, None)))
+    X, Y = (A[:, None] if A.ndim == 1 else A for A in (_array("X", X, None), _array("Y", Y, None)))
     if X.ndim != 2 or Y.ndim != 2 or X.shape[1] != Y.shape[1]:
         raise ValueError(f"X has shape {X.shape} and Y has shape {Y.shape}: must have the same dimension d")
     return X, Y
 
 
-def _distances(X, Y):
-    """Euclidean distances s, (n, n')."""
+def _distances(X, Y, lengthscale):
+    """Euclidean distances s/l, (n, n'), cut off at 1e100."""
     X, Y = _points(X, Y)
     with np.errstate(over="ignore"):
-        return np.minimum(np.sqrt(((X[:, None, :] - Y[None, :, :]) ** 2).sum(-1)), 1e150)
+        s = np.sqrt(((X[:, None, :] - Y[None, :, :]) ** 2).sum(-1))
+        return np.minimum(s / _positive("lengthscale", lengthscale), 1e100)
 
 
 def se_kernel(X, Y, *, lengthscale):
     """Squared exponential k(x, x') = exp(-s^2 / (2 l^2)), shape (n, n')."""
-    return np.exp(-0.5 * np.minimum(_distances(X, Y) / _positive("lengthscale", lengthscale), 1e100) ** 2)
+    return np.exp(-0.5 * _distances(X, Y, lengthscale) ** 2)
 
 
 def matern_kernel(X, Y, *, lengthscale, nu):
@@ -152,7 +153,7 @@ def matern_kernel(X, Y, *, lengthscale, nu):
     have closed forms; any other nu > 0 takes SciPy's Bessel function.
     """
     nu = _positive("nu", nu)
-    z = np.minimum(_distances(X, Y) * (math.sqrt(2 * nu) / _positive("lengthscale", lengthscale)), 1e100)
+    z = _distances(X, Y, lengthscale) * math.sqrt(2 * nu)
     closed = {0.5: lambda z: 1.0, 1.5: lambda z: 1 + z, 2.5: lambda z: 1 + z + z * z / 3}
     if nu in closed:
         return closed[nu](z) * np.exp(-z)
@@ -741,7 +742,7 @@ class _Bandit:
         """The reward as the learner sees it, of the arm asked for (or of `arm`, to replay a recorded run)."""
         if arm is None and self._asked is None:
             raise ValueError("tell: no arm was asked for; call ask() first")
-        y = _number("reward", reward)
+        y = _number("reward", reward, -1e100, 1e100, allowed="a finite number below 1e100 in size")
         arm = self._asked if arm is None else _arm(arm, self.problem.n)
         self._update(arm, y)
         self.t, self._asked = self.t + 1, None
