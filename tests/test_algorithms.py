@@ -245,6 +245,41 @@ def test_ata_compares_old_rewards_with_the_current_threshold():
     assert abs(means[0]) < 1e-12 and means[-1] > 0.01
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("lam", [1.0, 0.1])
+@pytest.mark.parametrize("kernel", KERNEL)
+def test_ata_agrees_with_the_oracle_where_every_product_is_near_the_threshold(kernel, lam, seed):
+    """An adversary sizes each reward so that max_i |u_i y| is within 3 % of b_t, above or below: any bound on |u| that is too small by that much shows in mu.
+
+    Most rounds play other arms than the ones just loaded, so the old products drift slowly across the threshold in both directions.
+    """
+    rng, T, K = np.random.default_rng(seed), 110, KERNEL[kernel][::2, ::2]
+    problem = ldpbo.Problem(K=K, f=np.zeros(13), B=1.0, R=1.0, v=1.0, c=1.0)
+    core = ldpbo.make("ATA", problem, T, q=math.inf, lam=lam)
+    slow = o.oracle("ATA", K, T, B=1.0, R=1.0, v=1.0, c=1.0, q=math.inf, lam=lam)
+    near, crossed, flags = 0, 0, {}
+    for t in range(T):
+        arm = int(rng.integers(13) if t < 40 else rng.choice([0, 3, 6, 12]))
+        plays = slow.plays + [arm]
+        D = sorted(set(plays))
+        phi = o.embedding(K, D)[0]
+        u = o.symmetric_power(phi[plays].T @ phi[plays] + lam * np.eye(len(D)), -0.5) @ phi[plays].T
+        b = math.sqrt(1 / math.log((len(D) + 1) * T))
+        y = b / np.max(np.abs(u[:, -1])) * (1 + rng.uniform(-0.03, 0.03)) * rng.choice([-1, 1])
+        core.ask()
+        core.tell(y, arm=arm)
+        slow.feed(arm, y)
+        if slow.margin["rank"] < 0.1 or slow.margin["cut"] < 1e-7:
+            continue
+        np.testing.assert_allclose(core.mu, slow.mu, atol=1e-8 * max(1, np.max(np.abs(slow.rewards))))
+        products = np.max(np.abs(u * slow.rewards), axis=0)
+        near += np.sum(np.abs(products / b - 1) < 0.05)
+        for tau, product in enumerate(products):
+            crossed += flags.get(tau, product > b) != (product > b)
+            flags[tau] = product > b
+    assert near > 200 and crossed > 20
+
+
 @pytest.mark.parametrize("scale", [2.0, 20.0])
 def test_ata_agrees_with_the_oracle_on_near_singular_dictionaries(scale):
     """60 SE arms at lengthscale 0.4: K_D has rank about 15 at the 1e-12 cut-off, and the cut-off is part of the definition."""
