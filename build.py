@@ -89,6 +89,7 @@ class Page:
             raise Stop(f"_toc.yml lists book/pages/{name}, but there is no notebooks/{name}.ipynb or notebooks/{stem}.ipynb")
         self.notebook = json.loads(self.source.read_text("utf-8"))
         self.stem, self.needs = stem, self.notebook["metadata"].get("needs", [])
+        self.heading = title or "".join(self.notebook["cells"][0]["source"]).splitlines()[0].lstrip("# ")
         full, small = ROOT / f"notebooks/params/{name}.yml", yaml.safe_load((ROOT / "notebooks/params/quick.yml").read_text("utf-8")) or {}
         self.parameters = (yaml.safe_load(full.read_text("utf-8")) or {}) if full.exists() else {}
         if quick:
@@ -204,7 +205,7 @@ def execute(pages, wanted, out):
                 seconds[names[future]] = spent = future.result()
                 if spent:
                     name = names[future]
-                    print(f"{chr(13) + chr(27) + '[K' if tty else ''}[{len(seconds):2d}/{len(order)}] {name:10} {pages[name].title or '':46.46}"
+                    print(f"{chr(13) + chr(27) + '[K' if tty else ''}[{len(seconds):2d}/{len(order)}] {name:10} {pages[name].heading:46.46}"
                           f" {spent:6.1f} s   elapsed {clock()}", flush=True)
             if tty and left:
                 running = ", ".join(names[f] for f in left if f.running())

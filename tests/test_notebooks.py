@@ -2,6 +2,7 @@
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -95,3 +96,10 @@ def test_the_papermill_command_of_the_readme_works(tmp_path):
                           env=os.environ | {"PYTHONWARNINGS": "ignore"})
     assert done.returncode == 0, done.stderr[-2000:]
     assert "eps = 2" in (tmp_path / "out.ipynb").read_text("utf-8") and "T = 200" in (tmp_path / "out.ipynb").read_text("utf-8")
+
+
+def test_the_python_of_the_readme_runs():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), flags=re.S)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
