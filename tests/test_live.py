@@ -1,11 +1,15 @@
 """The live page: in a real Chromium, from file://, with nothing requested from outside, and with the numbers of `simulate`."""
 import contextlib
+import hashlib
 import io
+import json
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 import xml.etree.ElementTree as ET
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +24,6 @@ import live_assets
 
 pytestmark = pytest.mark.xdist_group("live")
 FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync".split()
-FLAGS += ["--host-resolver-rules=MAP * ~NOTFOUND"]      # no network, whatever the machine has
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Live</title>
 <link rel="stylesheet" href="live/live.css"></head><body><main><h1>Live</h1><div id="ldpbo-live"></div></main>
 <script src="live/live-data.js"></script><script src="live/live.js"></script></body></html>"""
@@ -49,7 +52,6 @@ def test_the_embedded_core_is_ldpbo_core_byte_for_byte_and_another_one_is_refuse
 def test_the_bridge_and_the_core_import_with_numpy_alone():
     code = ("import sys; sys.modules.update(dict.fromkeys(['scipy', 'opendp', 'multiprocessing', 'concurrent.futures', 'threadpoolctl']));"
             f"sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'book' / 'live')!r}]; import bridge; bridge.everything(bridge.DEFAULTS | dict(T=20, trials=1))")
-    import subprocess
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
@@ -90,6 +92,12 @@ def test_without_npm_the_build_succeeds_and_the_page_is_told_to_use_the_cdn(with
     assert "from its CDN, because npm is not installed" in said
     assert live_assets.embedded(folder / "live")["runtime"] == {"mode": "cdn", "url": live_assets.CDN}
     assert not list((folder / "live").glob("runtime-*"))
+
+
+def test_licences_of_everything_shipped_are_listed_in_the_book():
+    page = (ROOT / "book" / "licences.md").read_text(encoding="utf-8")
+    for name, version, licence, _, source in live_assets.SHIPPED:
+        assert f"| {name} | {version} | {licence} | <{source}> |" in page
 
 
 def test_licences_of_everything_shipped_are_shipped(assets):
@@ -388,8 +396,40 @@ def test_a_browser_that_cannot_run_python_is_told_so_and_still_shows_a_result(as
     page.close()
 
 
+def test_without_npm_the_page_runs_on_pyodide_from_the_cdn(without_npm, assets, browser):
+    """The CDN is played by the pinned packages: Pyodide's own loader, lock file and package loading do the rest."""
+    if "CDN" in assets[1]:
+        pytest.skip(f"NO OFFLINE PYTHON: {assets[1]}")
+    pyodide = {n.removeprefix("package/"): d for n, d in live_assets._members(live_assets._package("pyodide")).items()}
+    lock, wheel, prefix = json.loads(pyodide["pyodide-lock.json"]), io.BytesIO(), "lib/python3.12/site-packages/"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, data in live_assets._numpy(live_assets._package("@emscripten-forge/numpy")).items():
+            if name.startswith(prefix) and not live_assets.UNUSED.search("/" + name):
+                archive.writestr(name.removeprefix(prefix), data)
+    lock["packages"]["numpy"]["sha256"] = hashlib.sha256(wheel.getvalue()).hexdigest()
+    files = pyodide | {"pyodide-lock.json": json.dumps(lock).encode(), lock["packages"]["numpy"]["file_name"]: wheel.getvalue()}
+    kinds = {"js": "text/javascript", "wasm": "application/wasm", "json": "application/json"}
+
+    def serve(route):
+        name = route.request.url.removeprefix(live_assets.CDN)
+        route.fulfill(body=files[name], headers={"access-control-allow-origin": "*"}, content_type=kinds.get(name.split(".")[-1], "application/zip"))
+
+    context = browser.new_context()
+    context.add_init_script("Object.defineProperty(navigator, 'hardwareConcurrency', { value: 1 })")      # one worker is enough here
+    context.route("https://cdn.jsdelivr.net/**", serve)
+    page = context.new_page()
+    page.goto((without_npm[0] / "page.html").as_uri() + "#problem=se&eps=2&T=50&trials=1")
+    page.wait_for_function(f"['done', 'broken', 'failed'].includes({LIVE}.dataset.state)", timeout=120_000)
+    got = result(page)
+    assert got["settings"]["T"] == 50, page.text_content("#live-status")
+    compare(got["settings"], got["pieces"])
+    assert "that server sees that you came" in page.text_content("#ldpbo-live")
+    context.close()
+
+
 def test_without_npm_and_network_the_page_says_so_and_offers_the_native_way(without_npm, browser):
     page = browser.new_page()
+    page.route("https://cdn.jsdelivr.net/**", lambda route: route.abort())
     page.goto((without_npm[0] / "page.html").as_uri())
     page.wait_for_function(f"{LIVE}.dataset.state === 'broken'", timeout=60_000)
     assert "cdn.jsdelivr.net" in page.text_content("#live-status") and "loads Pyodide" in page.text_content("#ldpbo-live")

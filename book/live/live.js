@@ -218,7 +218,7 @@ function stop() {
 /* Draw the trials that all algorithms have finished, so that means are over the same ones. */
 function offer() {
   const { settings, pieces, table, expected } = job, count = (trial) => pieces.filter((p) => p.trial === trial).length;
-  const ready = pieces.filter((p) => count(p.trial) === settings.names.length);
+  const ready = pieces.filter((p) => count(p.trial) === settings.names.length).sort((p, q) => p.trial - q.trial || settings.names.indexOf(p.name) - settings.names.indexOf(q.name));
   if (!ready.some((p) => p.trial === settings.shown)) return;
   const before = result && result.settings === settings ? result.pieces.length : 0;
   if (ready.length === before) return;
@@ -302,7 +302,7 @@ function interval(values) {
   const half = T95[n - 2] * Math.sqrt(values.reduce((a, b) => a + (b - mean) ** 2, 0) / (n - 1) / n);
   return [mean, mean - half, mean + half];
 }
-const piecesOf = (name) => result.pieces.filter((p) => p.name === name && !p.error).sort((a, b) => a.trial - b.trial);
+const piecesOf = (name) => result.pieces.filter((p) => p.name === name && !p.error);
 /* Mean curves as the book's regret_columns gives them: t, uniform, and per algorithm mean, low, high. */
 function curves() {
   const first = result.pieces.find((p) => !p.error);
