@@ -62,6 +62,17 @@ def test_the_bridge_gives_the_numbers_of_simulate(change):
     compare(settings, bridge.everything(settings)["pieces"])
 
 
+def test_what_the_page_tells_the_reader_to_try_is_so():
+    def share(**change):
+        settings = bridge.DEFAULTS | change
+        pieces = bridge.everything(settings)["pieces"]
+        return {n: np.mean([p["regret"][-1] / (settings["T"] * p["uniform"]) for p in pieces if p["name"] == n]) for n in settings["names"]}, pieces
+    default, _ = share()
+    assert max(share(eps=None)[0].values()) < 0.95 and max(share(beta_scale=0.1)[0].values()) < min(default.values())
+    theorem, pieces = share(constants="theorem")
+    assert min(theorem["TGP"], theorem["ATA"]) > 0.95 and next(p for p in pieces if p["name"] == "MoMA")["k"] > 200
+
+
 def test_a_setting_that_one_algorithm_refuses_leaves_the_others_running():
     pieces = bridge.everything(bridge.DEFAULTS | {"constants": "theorem", "T": 50, "trials": 1})["pieces"]
     assert "must be at most T" in next(p for p in pieces if p["name"] == "MoMA")["error"]
