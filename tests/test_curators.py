@@ -246,6 +246,18 @@ def test_identity_is_the_non_private_run():
     np.testing.assert_array_equal(run(), run(curator=ldpbo.Identity()))
 
 
+def test_a_curator_class_is_built_for_each_problem_and_counters_start_at_zero():
+    source = lambda s: ldpbo.synthetic_problem(seed=s)
+    result = ldpbo.simulate(source, ["TGP"], 20, trials=3, seed=4, eps=1.0, curator=ldpbo.OneBit, trace=True)
+    sizes = [set(np.abs(r)) for r in result.records["reports"][0]]
+    assert [len(s) for s in sizes] == [1, 1, 1] and len(set.union(*sizes)) == 3          # each trial has its own B, so its own scale
+    used = ldpbo.CTL(1.0, 1e-3, 1.0)
+    used.privatise(np.full(7, 9.0), np.random.default_rng(0))
+    problem = ldpbo.synthetic_problem(seed=1)
+    clipped = ldpbo.simulate(problem, ["uniform"], 30, trials=1, seed=0, curator=used).records["clipped"]
+    assert 0 < clipped[0, 0] <= 30 and used.clipped == 7
+
+
 @pytest.mark.parametrize("kind", PRIVATE)
 def test_every_curator_serves_every_algorithm(kind):
     problem = ldpbo.synthetic_problem(seed=1)
