@@ -166,9 +166,11 @@ def coverage(problem, name, T, *, trials, seed, **options):
         curator = learner.s.curator or ldpbo_core.Identity()
         users, noise = task.draw(env, T), curator.draw(privacy, T)
         for t in range(T):
-            arm = learner.ask()
+            arm, before = learner.ask(), learner.mu
             learner.tell(curator.report(task.reward(arm, users[t]), noise[t]))
-            use[trial, t] = (np.abs(task.f - learner.mu) / (learner.beta * learner.sigma)).max()
+            if t == 0 or learner.mu is not before:                   # else inside an epoch of MoMA
+                worst = (np.abs(task.f - learner.mu) / (learner.beta * learner.sigma)).max()
+            use[trial, t] = worst
     return use
 
 
