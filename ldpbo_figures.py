@@ -238,7 +238,8 @@ def load(page, name):
     if not path.exists():
         raise FileNotFoundError(f"{path.name} has not been executed yet: run `make book` (or `make quick`) first")
     text = "".join("".join(o.get("data", {}).get("text/html", "")) for c in json.loads(path.read_text("utf-8"))["cells"] for o in c.get("outputs", ()))
-    found = re.search(rf'download="{re.escape(name)}\.csv" href="data:[^,]*,([^"]*)"', text)
+    label = re.sub("[-_]", "[-_]", name)              # panel_2a's figures are labelled fig-panel-2a-...
+    found = re.search(rf'download="{label}\.csv" href="data:[^,]*,([^"]*)"', text)
     if not found:
         raise KeyError(f"{path.name} has no figure {name} with data")
     head, *rows = csv.reader(io.StringIO(base64.b64decode(found[1]).decode()))
