@@ -194,7 +194,8 @@ def execute(pages, wanted, out):
     digests, started, seconds = {n: pages[n].digest(pages) for n in order}, time.time(), {}
     clock = lambda: "{}:{:02d}".format(*divmod(int(time.time() - started), 60))
     tty = sys.stdout.isatty()
-    pool, futures = cf.ThreadPoolExecutor(len(os.sched_getaffinity(0))), {}
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    pool, futures = cf.ThreadPoolExecutor(cores), {}
     for n in order:
         futures[n] = pool.submit(run, pages[n], digests[n], out, [futures[m] for m in pages[n].needed(pages) if m in futures])
     names, left = {f: n for n, f in futures.items()}, set(futures.values())
