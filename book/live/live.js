@@ -10,7 +10,7 @@ if (!LIVE) { root.innerHTML = "<p>The live page was not built: <code>live-data.j
 
 // ---------------------------------------------------------------- settings
 const NAMES = ["TGP", "ATA", "MoMA", "GP-UCB"];
-const LONG = { TGP: "TGP-UCB", ATA: "ATA-GP-UCB", MoMA: "MoMA-GP-UCB", "GP-UCB": "GP-UCB", uniform: "uniform play" };
+const LONG = { TGP: "TGP-UCB", ATA: "ATA-GP-UCB", MoMA: "MoMA-GP-UCB", "GP-UCB": "GP-UCB" };
 const PROBLEMS = { se: "synthetic, SE kernel", matern: "synthetic, Matérn kernel (ν = 5/2)", light: "light sensors (stand-in data)",
                    stock: "stocks (stand-in data)", table: "your own table" };
 const CONSTANTS = { order: "order: same orders, constant 1", theorem: "theorem: as proved", repaired: "repaired: after the errata" };
@@ -29,7 +29,6 @@ let state = { ...DEFAULTS, names: [...DEFAULTS.names], look: DEFAULTS.names[0], 
 const synthetic = (s) => s.problem === "se" || s.problem === "matern";
 const escape = (text) => String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 const short = (x, digits = 3) => (Number.isFinite(x) ? String(Number(x.toPrecision(digits))) : "–");
-const label = (name) => (state.eps !== null && name !== "GP-UCB" && name !== "uniform" ? "LDP-" : "") + LONG[name];
 
 /* A number inside the allowed range, or a message. */
 function checked(key, text) {
@@ -53,7 +52,9 @@ function toAddress() {
 function fromAddress(hash) {
   const next = { ...DEFAULTS, names: [...DEFAULTS.names], look: DEFAULTS.names[0], t: null, zoom: state.zoom }, complaints = [];
   for (const part of hash.replace(/^#/, "").split("&").filter((p) => p.includes("="))) {
-    const [short, raw] = [part.slice(0, part.indexOf("=")), decodeURIComponent(part.slice(part.indexOf("=") + 1))], key = KEYS[short];
+    const short = part.slice(0, part.indexOf("=")), key = KEYS[short];
+    let raw = part.slice(part.indexOf("=") + 1);
+    try { raw = decodeURIComponent(raw); } catch { /* a stray % stays as it is */ }
     try {
       if (key === "problem" || key === "constants") {
         if (!(raw in (key === "problem" ? PROBLEMS : CONSTANTS))) throw new Error(`${key}: “${raw}” is unknown.`);
@@ -122,7 +123,7 @@ function parseTable(name, text) {
 }
 
 // ---------------------------------------------------------------- workers
-const pool = { workers: [], module: null, about: null, started: false, size: Math.max(1, Math.min(3, navigator.hardwareConcurrency || 1)) };
+const pool = { workers: [], module: null, about: null, started: false, size: matchMedia("(pointer: coarse)").matches ? 1 : Math.max(1, Math.min(3, navigator.hardwareConcurrency || 1)) };      // one where memory is short
 let job = { id: 0 }, result = null, broken = "";
 function missing() {
   return [["WebAssembly", typeof WebAssembly === "object"], ["web workers", typeof Worker === "function"],
@@ -196,7 +197,7 @@ function run() {
   if (broken) return;
   if (!pool.about) { startPython(); return; }
   stop();
-  if (state.problem === "table" && !table) { tell(state.file ? `This link was made with the file ${state.file}. Choose it below to run: a link carries the settings, not the data.` : "Choose a CSV file below to run.", false); root.dataset.state = "waiting"; return; }
+  if (state.problem === "table" && !table) { tell(state.file ? `This link was made with the file ${state.file}. Choose that file to run: a link carries the settings, not the data.` : "Choose a CSV file to run."); root.dataset.state = "waiting"; return; }
   state.shown = Math.min(state.shown, state.trials - 1);
   const settings = numeric(state), trials = [...Array(settings.trials).keys()];
   job = { id: job.id + 1, settings, pieces: [], finished: 0, queue: [settings.shown, ...trials.filter((i) => i !== settings.shown)],
@@ -255,13 +256,15 @@ function ticks(low, high, n) {
 const tickText = (x) => (Math.abs(x) >= 1e6 ? x.toExponential(0) : x.toLocaleString("en", { maximumFractionDigits: 6 }));
 /* Axes with grid; gives the scales and a list of SVG strings to add to. */
 const margin = (y, height) => 26 + 7 * Math.max(2, ...ticks(...y, height / 55).map((v) => tickText(v).length));
-function axes({ width, height, x, y, xlabel, ylabel, top, xticks = true, left = margin(y, height) }) {
-  const right = 18, bottom = xticks ? 40 : 24;
+function axes({ width, height, x, y, xlabel, ylabel, top, marks = null, left = margin(y, height) }) {
+  const right = 18, room = (width - left - right) / (x[1] - x[0]), named = marks && marks.every((m) => m.text.length * 8 < room);      // names only if all fit
+  const bottom = !marks || named ? 40 : 24;
   const px = (v) => left + ((v - x[0]) / (x[1] - x[0] || 1)) * (width - left - right);
   const py = (v) => height - bottom - ((v - y[0]) / (y[1] - y[0] || 1)) * (height - top - bottom);
   const out = [];
   for (const v of ticks(...y, height / 55)) out.push(`<line class="grid" x1="${left}" x2="${width - right}" y1="${py(v)}" y2="${py(v)}"/><text x="${left - 6}" y="${py(v) + 4}" text-anchor="end">${tickText(v)}</text>`);
-  if (xticks) for (const v of ticks(...x, width / 90)) out.push(`<line class="grid" x1="${px(v)}" x2="${px(v)}" y1="${top}" y2="${height - bottom}"/><text x="${px(v)}" y="${height - bottom + 16}" text-anchor="middle">${tickText(v)}</text>`);
+  if (named) for (const { at, text } of marks) out.push(`<text x="${px(at)}" y="${height - bottom + 16}" text-anchor="middle">${escape(text)}</text>`);
+  if (!marks) for (const v of ticks(...x, width / 90)) out.push(`<line class="grid" x1="${px(v)}" x2="${px(v)}" y1="${top}" y2="${height - bottom}"/><text x="${px(v)}" y="${height - bottom + 16}" text-anchor="middle">${tickText(v)}</text>`);
   out.push(`<path class="axis" d="M${left} ${top}V${height - bottom}H${width - right}"/>`);
   out.push(`<text x="${(left + width - right) / 2}" y="${height - 6}" text-anchor="middle">${escape(xlabel)}</text>`);
   out.push(`<text transform="translate(13 ${(top + height - bottom) / 2}) rotate(-90)" text-anchor="middle">${escape(ylabel)}</text>`);
@@ -399,10 +402,11 @@ function drawInside(width) {
   const sizes = piece.reports.map(Math.abs).sort((p, q) => p - q), reach = Math.max(sizes[Math.floor(0.99 * (sizes.length - 1))], ...piece.f.map(Math.abs)) * 1.05;
   const yr = piece.scale === null ? [Math.min(...piece.reports), Math.max(...piece.reports)] : [-reach, reach], yp = [0, Math.max(1, ...piece.pulls)];
   const left = Math.max(margin(y, 260), margin(yr, 240), margin(yp, 150));      // one margin, so that the three figures line up
+  const names = armNames(), armName = (i) => (names ? names[i] : `x = ${((i + 1) / n).toFixed(2)}`), marks = d.ordered ? null : d.order.map((i) => ({ at: d.x[i], text: armName(i) }));
   const key = [], items = [{ text: "true mean f", draw: (x, y) => (d.ordered ? `<line class="truth" x1="${x}" x2="${x + 24}" y1="${y}" y2="${y}"/>` : `<line class="truth" x1="${x + 5}" x2="${x + 19}" y1="${y}" y2="${y}"/>`) },
     { text: "estimate μ", draw: (x, y) => (d.ordered ? `<line x1="${x}" x2="${x + 24}" y1="${y}" y2="${y}" stroke="${color}" stroke-width="1.8" stroke-dasharray="6 3"/>` : marker(piece.name, x + 12, y)) },
     { text: "μ ± β σ", draw: (x, y) => `<rect x="${x}" y="${y - 6}" width="24" height="12" class="band" fill="${color}"/>` }];
-  const top = legend(items, width, key, 14), a = axes({ width, height: 240 + top, x: d.range, y, xlabel: d.xlabel, ylabel: "reward", top, xticks: d.ordered, left });
+  const top = legend(items, width, key, 14), a = axes({ width, height: 240 + top, x: d.range, y, xlabel: d.xlabel, ylabel: "reward", top, marks, left });
   a.out.push(...key, `<clipPath id="live-clip2"><rect x="${a.left}" y="${top}" width="${width - a.left - a.right}" height="${a.height - top - a.bottom}"/></clipPath><g clip-path="url(#live-clip2)">`);
   const step = a.px(d.x[d.order[1]]) - a.px(d.x[d.order[0]]);
   if (d.ordered) a.out.push(`<path d="${band(xs, at(low), at(high), a)}" class="band" fill="${color}"/><path d="${path(xs, at(s.mu), a)}" fill="none" stroke="${color}" stroke-width="1.8" stroke-dasharray="6 3"/><path class="truth" d="${path(xs, at(piece.f), a)}"/>`);
@@ -411,14 +415,14 @@ function drawInside(width) {
     a.out.push(`<rect x="${x - w / 2}" y="${yh}" width="${w}" height="${Math.max(0, yl - yh)}" class="band" fill="${color}"/>${marker(piece.name, x, a.py(s.mu[i]), Math.min(4, w / 2))}<line class="truth" x1="${x - w / 2}" x2="${x + w / 2}" y1="${a.py(piece.f[i])}" y2="${a.py(piece.f[i])}"/>`);
   }
   a.out.push("</g>");
-  const best = d.order.reduce((b, i) => (s.mu[i] > s.mu[b] ? i : b), d.order[0]), names = armNames(), armName = (i) => (names ? names[i] : `x = ${((i + 1) / n).toFixed(2)}`);
+  const best = d.order.reduce((b, i) => (s.mu[i] > s.mu[b] ? i : b), d.order[0]);
   put("posterior", width, a.height, a.out, `Posterior of ${who}: β = ${short(s.beta)}, largest estimate at ${armName(best)}; the best arm is ${armName(piece.best)}.`);
   $("posterior-note").textContent = `${who}: β = ${short(s.beta)}; the estimate is largest at ${armName(best)}, the truth at ${armName(piece.best)} (f = ${short(piece.f[piece.best])}).`;
   // Reports: at most 1,500 points, evenly through time; what lies outside the scale sits on its edge.
   const seen = s.t, stride = Math.max(1, Math.ceil(seen / 1500));
   const key2 = [], items2 = [{ text: "true mean f", draw: items[0].draw }, { text: piece.scale === null ? "a reward" : "a private report", draw: (x, y) => `<circle cx="${x + 12}" cy="${y}" r="2.4" class="dots" fill="${color}"/>` }];
   if (piece.scale !== null) items2.push({ text: "±(B + R)", draw: (x, y) => `<line class="edge" x1="${x}" x2="${x + 24}" y1="${y}" y2="${y}"/>` });
-  const top2 = legend(items2, width, key2, 14), b = axes({ width, height: 220 + top2, x: d.range, y: yr, xlabel: d.xlabel, ylabel: "what the learner sees", top: top2, xticks: d.ordered, left });
+  const top2 = legend(items2, width, key2, 14), b = axes({ width, height: 220 + top2, x: d.range, y: yr, xlabel: d.xlabel, ylabel: "what the learner sees", top: top2, marks, left });
   b.out.push(...key2);
   let outside = 0;
   for (let t = 0; t < seen; t += stride) {
@@ -435,12 +439,12 @@ function drawInside(width) {
   // Pulls up to the chosen time.
   const pulls = Array(n).fill(0);
   for (let t = 0; t < seen; t++) pulls[piece.arms[t]]++;
-  const c = axes({ width, height: 150, x: d.range, y: yp, xlabel: d.xlabel, ylabel: "plays", top: 10, xticks: d.ordered, left }), w = Math.max(1.5, Math.abs(step) * 0.7);
+  const c = axes({ width, height: 150, x: d.range, y: yp, xlabel: d.xlabel, ylabel: "plays", top: 10, marks, left }), w = Math.max(1.5, Math.abs(step) * 0.7);
   for (const i of d.order) if (pulls[i]) c.out.push(`<rect x="${(c.px(d.x[i]) - w / 2).toFixed(1)}" y="${c.py(pulls[i]).toFixed(1)}" width="${w.toFixed(1)}" height="${(c.py(0) - c.py(pulls[i])).toFixed(1)}" fill="${color}"${i === piece.best ? "" : ' class="bars"'}/>`);
-  c.out.push(`<path class="truthdot" d="M${c.px(d.x[piece.best])} ${c.py(0) + 2}l5 8h-10z"/>`);
+  if (d.ordered) c.out.push(`<path class="truthdot" d="M${c.px(d.x[piece.best])} ${c.py(0) + 2}l5 8h-10z"/>`);
   const most = pulls.indexOf(Math.max(...pulls));
   put("pulls", width, c.height, c.out, `Plays per arm, ${who}: ${pulls.filter(Boolean).length} of ${n} arms played, most often ${armName(most)} (${pulls[most]} times); the best arm ${pulls[piece.best]} times.`);
-  $("pulls-note").textContent = `${pulls.filter(Boolean).length} of ${n} arms played; most often ${armName(most)}, ${pulls[most]} times. The triangle marks the best arm, ${armName(piece.best)}: ${pulls[piece.best]} times.`;
+  $("pulls-note").textContent = `${pulls.filter(Boolean).length} of ${n} arms played; most often ${armName(most)}, ${pulls[most]} times. The best arm, ${armName(piece.best)}${d.ordered ? " (triangle)" : ""}: ${pulls[piece.best]} times.`;
   // Controls of this part
   const slider = $("time");
   slider.max = piece.inside.length - 1;
