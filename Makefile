@@ -5,7 +5,7 @@ STAMP := .venv/.ready
 export PYTHONHASHSEED := 0
 
 .DEFAULT_GOAL := help
-.PHONY: book quick test bench data lab lock clean help
+.PHONY: book quick test bench data lab picture lock clean help
 
 book: $(STAMP)  ## The whole book at paper scale -> _build/html/index.html
 	$(PY) build.py
@@ -24,6 +24,9 @@ data: $(STAMP)  ## Download the paper's two real data sets (checksummed); the st
 
 lab: $(STAMP)  ## JupyterLab on the notebooks
 	$(PY) -m jupyter lab notebooks
+
+picture: $(STAMP)  ## Redraw the README's picture from the last full build
+	$(PY) -c "import ldpbo_figures as fig; fig.readme_picture('book/images/panels.png')"
 
 lock:  ## Renew requirements.lock from pyproject.toml (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --fork-strategy fewest --all-extras --custom-compile-command "make lock" pyproject.toml -o requirements.lock

@@ -98,7 +98,11 @@ def regret(ax, columns, *, private, title=""):
     ax.set(title=title, xlabel="round $t$", xlim=(0, t[-1]), ylim=(0, top if ax.get_autoscaley_on() else max(top, ax.get_ylim()[1])))
 
 
-def panels(curves, which, settings, titles, private):
+PANELS = {"2a": "2a synthetic, Matérn, ε = 1", "2b": "2b light, ε = 0.5", "2c": "2c stock, ε = 1", "2d": "2d synthetic, SE, non-private",
+          "2e": "2e light, non-private", "2f": "2f stock, non-private", "3a": "3a synthetic, SE, ε = 1", "3b": "3b light, ε = 1", "3c": "3c stock, ε = 0.5"}
+
+
+def panels(curves, which, settings):
     """The paper's figure: three panels in a row, for each row of panels one row of axes per setting; a column's pair shares its axes."""
     rows = len(which) // 3 * len(settings)
     figure, grid = axes(rows, 3, height=2.1, width=7.6)
@@ -109,7 +113,7 @@ def panels(curves, which, settings, titles, private):
             if ax is not column[0]:
                 ax.sharey(column[0])
             part = {"t": curves[panel]["t"]} | {k.removesuffix(suffix): v for k, v in curves[panel].items() if k.endswith(suffix)}
-            regret(ax, part, private=private[panel], title=titles[panel] if ax is column[0] else "")
+            regret(ax, part, private="non-private" not in PANELS[panel], title=PANELS[panel] if ax is column[0] else "")
             ax.annotate("order" if s == 1 else f"β × {s:g}", (0.03, 0.9), xycoords="axes fraction", fontsize=8)
             ax.set_xlabel("round $t$" if ax is column[-1] else "")
             ax.tick_params(labelsize=7.5)
@@ -119,6 +123,13 @@ def panels(curves, which, settings, titles, private):
     entries = {h.get_label(): h for ax in grid.flat for h in ax.get_legend_handles_labels()[0]}
     figure.legend(entries.values(), entries, loc="outside lower center", ncols=4, fontsize=8)
     return figure
+
+
+def readme_picture(path):
+    """The nine panels at order constants, from the pages of the last full build."""
+    Path(path).parent.mkdir(exist_ok=True)
+    curves = {p: load(f"panel_{p}", f"fig-panel-{p}-regret") for p in PANELS}
+    panels(curves, list(PANELS), [1.0]).savefig(path, dpi=130, metadata={"Software": None})
 
 
 def final(result):
