@@ -29,7 +29,7 @@ from pathlib import Path
 
 for var in ("OMP", "OPENBLAS", "MKL"):                # one BLAS thread: notebooks run side by side, sums come out the same
     os.environ[f"{var}_NUM_THREADS"] = "1"
-os.environ |= {"PYTHONHASHSEED": "0", "JUPYTER_PLATFORM_DIRS": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+os.environ |= {"PYTHONHASHSEED": "0", "NO_COLOR": "1", "JUPYTER_PLATFORM_DIRS": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
 
 import psutil
 import yaml
