@@ -26,6 +26,7 @@ import numpy as np
 from IPython import get_ipython
 from IPython.display import HTML, display
 from scipy.special import betaincinv, stdtrit
+from threadpoolctl import threadpool_limits
 
 import ldpbo_core
 
@@ -165,6 +166,7 @@ def step(ax, problem, learner, *, name, title="", x=None):
     ax.set_title(title)
 
 
+@threadpool_limits.wrap(limits=1)
 def coverage(problem, name, T, *, trials, seed, **options):
     """Largest |f - mu|/(beta sigma) over the arms after each round, (trials, T): a trial where it never exceeds 1 is covered.
 
