@@ -21,7 +21,6 @@ pytestmark = pytest.mark.xdist_group("book")
 if not CHROMIUM:
     warnings.warn(HOW)
 needs_browser = pytest.mark.skipif(not CHROMIUM, reason=HOW)
-each_page = pytest.mark.parametrize("name", PAGES)
 
 
 class Document(HTMLParser):
@@ -30,7 +29,7 @@ class Document(HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.links, self.sources, self.ids = [], [], set()
-        self.feed(path.read_text("utf-8"))
+        self.feed(re.sub(r"<svg.*?</svg>", "", re.sub(r'data:[^"]*', "data:", path.read_text("utf-8")), flags=re.S))
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
@@ -76,36 +75,36 @@ def browser():
         chromium.close()
 
 
-@pytest.fixture
-def visit(browser, book):
-    """visit(name, dark, width) -> (page, console errors, outside requests); maths is typeset when it returns."""
-    contexts = []
-    def visit(name, dark=False, width=1280, query=""):
-        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"))
-        page, errors, outside = contexts[-1].new_page(), [], []
-        page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda e: errors.append(str(e)))
-        page.on("request", lambda r: outside.append(r.url) if r.url.split(":")[0] not in ("file", "data", "blob") else None)
-        page.goto((book / f"html/{name}.html").as_uri() + query)
-        page.wait_for_function("!document.querySelector('.math') || (window.MathJax && MathJax.startup && MathJax.startup.promise)")
-        page.evaluate("window.MathJax && MathJax.startup && MathJax.startup.promise")
-        return page, errors, outside
-    yield visit
-    for context in contexts:
-        context.close()
+def load(browser, book, name, query=""):
+    """-> page with its maths typeset, console errors, outside requests."""
+    page, errors, outside = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light"), [], []
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda e: errors.append(str(e)))
+    page.on("request", lambda r: outside.append(r.url) if r.url.split(":")[0] not in ("file", "data", "blob") else None)
+    page.goto((book / f"html/{name}.html").as_uri() + query, timeout=120_000)
+    page.wait_for_function("!document.querySelector('script[src*=mathjax]') || (window.MathJax && MathJax.startup && MathJax.startup.promise)", timeout=120_000)
+    page.evaluate("window.MathJax && MathJax.startup && MathJax.startup.promise")
+    return page, errors, outside
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def opened(request, browser, book):
+    """Each page of the book, opened once for all its tests."""
+    page, errors, outside = load(browser, book, request.param)
+    yield page, errors, outside
+    page.close()
 
 
 def serious(page):
     """What axe-core finds serious or worse on the page and the theme does not bring."""
     page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")["violations"]
     return [(v["id"], n["html"][:160]) for v in found if v["impact"] in ("serious", "critical") for n in v["nodes"] if (v["id"], n["html"]) not in THEME]
 
 
 @needs_browser
-@each_page
-def test_page_opens_offline_accessible_with_maths_and_images_and_without_errors(visit, name):
-    page, errors, outside = visit(name)
+def test_page_opens_offline_with_maths_and_images_and_without_errors(opened):
+    page, errors, outside = opened
     assert not errors and not outside
     assert page.evaluate("[...document.images].filter(i => !(i.complete && i.naturalWidth)).map(i => i.src.slice(0, 80))") == []
     assert page.evaluate("[...document.images].filter(i => !i.alt.trim() && i.closest('article')).map(i => i.src.slice(0, 80))") == []
@@ -113,30 +112,36 @@ def test_page_opens_offline_accessible_with_maths_and_images_and_without_errors(
         copy.querySelectorAll('pre, code, script, style, mjx-container').forEach(n => n.remove()); return copy.textContent }""")
     assert not re.findall(r"\\[a-zA-Z]+\{?|\\\(|\$\$|\$[^$\n]{1,60}\$|\{(?:glue|prf|cite|doc|ref|numref)[^}]*\}`", text)
     assert page.locator("mjx-merror").count() == 0
-    assert serious(page) == []
 
 
 @needs_browser
-@each_page
-def test_page_fits_a_phone_and_is_accessible_in_dark_mode(visit, name):
-    page, errors, _ = visit(name, dark=True, width=390)
-    wide = page.evaluate("document.documentElement.scrollWidth")
+def test_axe_finds_nothing_serious_that_the_theme_does_not_bring(opened):
+    assert serious(opened[0]) == []
+
+
+@needs_browser
+def test_page_fits_a_phone_and_stays_accessible_in_dark_mode(opened):
+    page, errors, _ = opened
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function("document.documentElement.dataset.theme == 'dark'")
     culprits = """[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > 391 && !e.closest(
         'pre, .ldpbo-figure, .ldpbo-table, table, mjx-container, [style*=overflow]')).map(e => e.outerHTML.slice(0, 90)).slice(0, 5)"""
+    wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390 and not errors, (wide, page.evaluate(culprits))
     assert serious(page) == []
 
 
 @needs_browser
-def test_search_works_from_disk(visit):
-    page, errors, outside = visit("search", query="?q=Laplace")
-    page.wait_for_selector("#search-results li a", timeout=20000)
+def test_search_works_from_disk(browser, book):
+    page, errors, outside = load(browser, book, "search", query="?q=Laplace")
+    page.wait_for_selector("#search-results li a", timeout=60_000)
     assert not errors and not outside
 
 
 @needs_browser
-def test_a_figures_svg_and_csv_can_be_downloaded(visit):
-    page, _, _ = visit("book/pages/panel_2a")
+def test_a_figures_svg_and_csv_can_be_downloaded(browser, book):
+    page, _, _ = load(browser, book, "book/pages/panel_2a")
     for kind, begins in (("svg", "<?xml"), ("csv", "t,")):
         with page.expect_download() as download:
             page.locator(f'a[download="fig-panel-2a-regret.{kind}"]').click()
