@@ -44,8 +44,11 @@ SHIPPED = [  # what is inside the runtime: name, version, licence (SPDX), owners
     ("CPython with its standard library", "3.12.7", "Python-2.0.1", "Python Software Foundation", "https://github.com/python/cpython/tree/v3.12.7"),
     ("Emscripten runtime", "3.1.58", "NCSA", "the Emscripten authors", "https://github.com/emscripten-core/emscripten/tree/3.1.58"),
     ("libffi", "as in Pyodide", "MIT", "Anthony Green, Red Hat, Inc. and others", "https://github.com/libffi/libffi"),
-    ("zlib", "as in Pyodide", "Zlib", "Jean-loup Gailly and Mark Adler", "https://zlib.net"),
-    ("bzip2", "as in Pyodide", "bzip2-1.0.6", "Julian Seward", "https://sourceware.org/bzip2"),
+    ("zlib", "1.2.13", "Zlib", "Jean-loup Gailly and Mark Adler", "https://zlib.net"),
+    ("bzip2", "1.0.6", "bzip2-1.0.6", "Julian Seward", "https://sourceware.org/bzip2"),
+    ("Expat", "2.6.3", "MIT", "Thai Open Source Software Center Ltd, Clark Cooper and the Expat maintainers", "https://github.com/libexpat/libexpat"),
+    ("libmpdec", "as in CPython", "BSD-2-Clause", "Stefan Krah", "https://github.com/python/cpython/tree/v3.12.7/Modules/_decimal/libmpdec"),
+    ("HACL* hashes", "as in CPython", "MIT", "INRIA, CMU and Microsoft Corporation", "https://github.com/python/cpython/tree/v3.12.7/Modules/_hacl"),
     ("NumPy", "2.0.1", "BSD-3-Clause", "NumPy Developers", "https://github.com/numpy/numpy/tree/v2.0.1"),
 ]
 # Parts of NumPy that an import never reads: tests, build tools, type stubs, C headers.

@@ -108,7 +108,7 @@ def test_without_npm_the_build_succeeds_and_the_page_is_told_to_use_the_cdn(with
 def test_licences_of_everything_shipped_are_listed_in_the_book():
     page = (ROOT / "book" / "licences.md").read_text(encoding="utf-8")
     for name, version, licence, _, source in live_assets.SHIPPED:
-        assert f"| {name} | {version} | {licence} | <{source}> |" in page
+        assert f"- {name} ({version}): {licence}, [source]({source})" in page
 
 
 def test_licences_of_everything_shipped_are_shipped(assets):
