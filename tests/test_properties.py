@@ -222,7 +222,7 @@ def test_algorithms_with_any_settings(problem, data):
         algorithm.ask()
         reward = data.draw(NUMBER)
         told = outcome(lambda: algorithm.tell(reward) or True, "reward")
-        assert told or not abs(reward) <= 1e100
+        assert told or not abs(reward) < 1e100
         if told is None:
             break
         assert finite(algorithm.mu, algorithm.sigma, algorithm.beta)
@@ -231,7 +231,7 @@ def test_algorithms_with_any_settings(problem, data):
 @cases(100)
 @given(problems(), st.data())
 def test_any_finite_reward_leaves_a_finite_answer(problem, data):
-    """Up to 1e100 always; beyond that it may be refused. A learner that a single user can switch off is not robust."""
+    """Below 1e100 always; beyond that it may be refused. A learner that a single user can switch off is not robust."""
     name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA"]))
     algorithm = ldpbo.make(name, problem, 20, q=math.inf, k=4 if name == "MoMA" else None, eps=data.draw(st.sampled_from([None, 1.0])))
     for _ in range(20):
@@ -239,7 +239,7 @@ def test_any_finite_reward_leaves_a_finite_answer(problem, data):
         assert 0 <= arm < problem.n
         reward = data.draw(st.floats(allow_nan=False, allow_infinity=False))
         told = outcome(lambda: algorithm.tell(reward) or True, "reward")
-        assert told or abs(reward) > 1e100
+        assert told or abs(reward) >= 1e100
         assert finite(algorithm.mu, algorithm.sigma, algorithm.beta)
 
 
@@ -282,11 +282,11 @@ def test_simulate_of_any_settings(problem, names, T, trials, eps, seed):
 @cases(80)
 @given(st.sampled_from(["se", "matern", "linear"]), st.one_of(st.integers(-1, 10 ** 9), NUMBER), st.one_of(st.none(), NUMBER), ANY_POSITIVE, ANY_POSITIVE,
        st.one_of(st.floats(0.01, 1), NUMBER), st.integers(-1, 4), st.one_of(st.none(), ANY_POSITIVE), st.sampled_from(["printed", "corrected", "other"]))
-def test_lower_bound_is_a_positive_number_or_nan_with_a_reason(kernel, T, eps, B, v, alpha, d, nu, variant):
+def test_lower_bound_is_a_number_or_nan_with_a_reason(kernel, T, eps, B, v, alpha, d, nu, variant):
     call = lambda: ldpbo.lower_bound(kernel, T, eps, B=B, v=v, alpha=alpha, d=d, nu=nu, variant=variant)
     bound = outcome(call, "kernel", "T", "eps", "B", "v", "alpha", "d", "nu", "variant")
     if bound is not None:
-        assert bound > 0 or (math.isnan(bound) and bound.reason)
+        assert 0 <= bound < math.inf or (math.isnan(bound) and bound.reason)         # 0: the printed bound falls like e^-eps and underflows
 
 
 @cases(60)
