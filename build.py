@@ -195,6 +195,7 @@ def execute(pages, wanted, out):
     clock = lambda: "{}:{:02d}".format(*divmod(int(time.time() - started), 60))
     tty = sys.stdout.isatty()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    print(f"{len(order)} pages, {cores} at a time; a page that did not change is not run again", flush=True)
     pool, futures = cf.ThreadPoolExecutor(cores), {}
     for n in order:
         futures[n] = pool.submit(run, pages[n], digests[n], out, [futures[m] for m in pages[n].needed(pages) if m in futures])
