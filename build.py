@@ -122,10 +122,8 @@ def data():
     return [sha(f.read_bytes()) if f.is_file() else "" for f in files]
 
 
-def run(page, digest, out, before):
+def run(page, digest, out):
     """Run `page` unless the cache has it, put it into place -> seconds, 0 if cached."""
-    for needed in before:
-        needed.result()
     start, cached = time.time(), ROOT / f"_build/cache/{page.name}-{digest[:20]}.ipynb"
     if fresh := not cached.exists():
         part = out / f"running/{page.name}.ipynb"
@@ -188,30 +186,28 @@ def tidy(page, notebook, digest):
 
 
 def execute(pages, wanted, out):
-    """Run the wanted pages side by side, those with full-scale parameters first; stop at the first failure -> seconds by page."""
-    depth = lambda n: 1 + max((depth(m) for m in pages[n].needed(pages)), default=0)
-    order = sorted(wanted, key=lambda n: (depth(n), not (ROOT / f"notebooks/params/{n}.yml").exists()))
-    digests, started, seconds = {n: pages[n].digest(pages) for n in order}, time.time(), {}
+    """Run the wanted pages side by side, each when those it needs are done; stop at the first failure -> seconds by page."""
+    waiting = sorted(wanted, key=lambda n: not (ROOT / f"notebooks/params/{n}.yml").exists() and not pages[n].needs)       # the long ones first
+    total, started, seconds, active = len(waiting), time.time(), {}, {}
+    digests = {n: pages[n].digest(pages) for n in waiting}
     clock = lambda: "{}:{:02d}".format(*divmod(int(time.time() - started), 60))
     tty = sys.stdout.isatty()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    print(f"{len(order)} pages, {cores} at a time; a page that did not change is not run again", flush=True)
-    pool, futures = cf.ThreadPoolExecutor(cores), {}
-    for n in order:
-        futures[n] = pool.submit(run, pages[n], digests[n], out, [futures[m] for m in pages[n].needed(pages) if m in futures])
-    names, left = {f: n for n, f in futures.items()}, set(futures.values())
+    print(f"{total} pages, {cores} at a time; a page that did not change is not run again", flush=True)
+    pool = cf.ThreadPoolExecutor(cores)
     try:
-        while left:
-            done, left = cf.wait(left, timeout=0.5, return_when=cf.FIRST_COMPLETED)
-            for future in sorted(done, key=lambda f: order.index(names[f])):
-                seconds[names[future]] = spent = future.result()
+        while waiting or active:
+            for n in [n for n in waiting if not set(pages[n].needed(pages)) & {*waiting, *active.values()}][:cores - len(active)]:
+                waiting.remove(n)
+                active[pool.submit(run, pages[n], digests[n], out)] = n
+            for future in cf.wait(active, timeout=0.5, return_when=cf.FIRST_COMPLETED).done:
+                name = active.pop(future)
+                seconds[name] = spent = future.result()
                 if spent:
-                    name = names[future]
-                    print(f"{chr(13) + chr(27) + '[K' if tty else ''}[{len(seconds):2d}/{len(order)}] {name:10} {pages[name].heading:46.46}"
+                    print(f"{chr(13) + chr(27) + '[K' if tty else ''}[{len(seconds):2d}/{total}] {name:10} {pages[name].heading:46.46}"
                           f" {spent:6.1f} s   elapsed {clock()}", flush=True)
-            if tty and left:
-                running = ", ".join(names[f] for f in left if f.running())
-                print(f"\r\033[K[{len(seconds):2d}/{len(order)}] {running[:90]} ...   elapsed {clock()}", end="", flush=True)
+            if tty and active:
+                print(f"\r\033[K[{len(seconds):2d}/{total}] {', '.join(active.values())} ...   elapsed {clock()}", end="", flush=True)
     except BaseException:
         for child in psutil.Process().children(recursive=True):
             child.kill()
@@ -220,7 +216,7 @@ def execute(pages, wanted, out):
     finally:
         print("\r\033[K" * tty, end="")
     if cached := sum(not s for s in seconds.values()):
-        print(f"{cached} of {len(order)} pages unchanged")
+        print(f"{cached} of {total} pages unchanged")
     return seconds
 
 
