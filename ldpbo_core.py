@@ -627,10 +627,8 @@ def _fit(Z, counts, sums, lam):
 
     lam Z'V^{-1}Z with V = sum_a count_a z_a z_a' + lam I (Lemma 5): no difference of large numbers, so no drift.
     """
-    V = (Z * counts) @ Z.T + lam * np.eye(len(Z))
-    X = np.linalg.solve(V, np.hstack([Z, Z @ sums]))
-    C = lam * (Z.T @ X[:, :Z.shape[1]])
-    return (C + C.T) / 2, Z.T @ X[:, Z.shape[1]:]
+    F = np.linalg.solve(np.linalg.cholesky((Z * counts) @ Z.T + lam * np.eye(len(Z))), Z)     # F'F = Z'V^{-1}Z
+    return lam * (F.T @ F), F.T @ (F @ sums)
 
 
 class _Ridge:
@@ -853,8 +851,10 @@ class _Nystroem(_Bandit):
             self.m = len(self.dictionary)
             key = keep.tobytes()
             if key not in self._known:
-                self._known = {} if len(self._known) > 255 else self._known
-                self._known[key] = _nystrom(self.K, self.dictionary)
+                Q, Z = _nystrom(self.K, self.dictionary)
+                if len(self._known) * (Q.size + Z.size) > 4e6:               # about 32 MB
+                    self._known = {}
+                self._known[key] = Q, Z
             self.Q, self.Z = self._known[key]
             self.residual = self.K.diagonal() - (self.Z**2).sum(axis=0)
         self.ridge.add(arm, y, self.Z if changed else None)
