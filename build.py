@@ -118,7 +118,7 @@ class Page:
 def data():
     """Hashes of the data files there are, in the order the core looks for them."""
     folders = [Path(f) for f in (os.environ.get("LDPBO_DATA"), ROOT / "data/original", ROOT / "data") if f]
-    files = [d / f for d in folders for f in ("iw_data_all.mat", "fin.csv", "light.csv", "stocks.csv")]
+    files = [d / f for d in folders for f in ("iw_data_all.mat", "fin.csv", "light.csv", "stocks.csv", "originals.csv")]
     return [sha(f.read_bytes()) if f.is_file() else "" for f in files]
 
 
