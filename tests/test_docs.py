@@ -76,7 +76,7 @@ def test_pip_install_makes_the_module_importable_with_its_stand_in_data(tmp_path
     for name in ("pyproject.toml", "README.md", "LICENSE", "ldpbo_core.py", "ldpbo_figures.py"):
         shutil.copy(ROOT / name, source)
     (source / "data").mkdir()
-    for file in (ROOT / "data").glob("*.csv"):
+    for file in (ROOT / "data").glob("*.*"):                       # the data travel with their licences
         shutil.copy(file, source / "data")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
     borrowed = str(Path(np.__file__).parent.parent)
