@@ -49,28 +49,26 @@ REFRESH = 500       # rank-one updates between two fresh solves
 
 # ---- Checks: every error names the argument, the value and what is allowed -----------------------------------
 
-def _number(name, value, low=-math.inf, high=math.inf, allowed="a finite number", strict=True):
-    """`value` as a float inside (low, high), or [low, high] where not strict."""
+def _number(name, value, allowed="a finite number", low=-math.inf, high=math.inf):
+    """`value` as a float with low < value < high."""
     try:
         x = float(value)
     except (TypeError, ValueError, OverflowError):
         x = math.nan
-    inside = low < x < high if strict else low <= x <= high
-    if not (math.isfinite(x) and inside):
+    if not low < x < high:
         raise ValueError(f"{name} = {value!r}: must be {allowed}")
     return x
 
 
-def _positive(name, value):
-    return _number(name, value, low=0.0, allowed="a finite number > 0")
+_positive = functools.partial(_number, allowed="a finite number > 0", low=0.0)
+_nonnegative = functools.partial(_number, allowed="a finite number >= 0", low=math.nextafter(0.0, -1.0))
+_fraction = functools.partial(_number, allowed="in (0, 1)", low=0.0, high=1.0)
+_order = functools.partial(_number, allowed="in (0, 1]", low=0.0, high=math.nextafter(1.0, 2.0))
 
 
-def _nonnegative(name, value):
-    return _number(name, value, low=0.0, allowed="a finite number >= 0", strict=False)
-
-
-def _fraction(name, value):
-    return _number(name, value, 0.0, 1.0, allowed="in (0, 1)")
+def _choice(name, value, *allowed):
+    if value not in allowed:
+        raise ValueError(f"{name} = {value!r}: must be {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}")
 
 
 def _integer(name, value, low=1):
@@ -236,18 +234,16 @@ class Problem:
         put("B", _positive("B", self.B))
         for name in ("R", "v", "c"):
             put(name, _nonnegative(name, getattr(self, name)))
-        put("alpha", _number("alpha", self.alpha, 0.0, math.nextafter(1.0, 2.0), allowed="in (0, 1]"))
-        if self.noise not in ("uniform", "t3", "table"):
-            raise ValueError(f"noise = {self.noise!r}: must be 'uniform', 't3' or 'table'")
+        put("alpha", _order("alpha", self.alpha))
+        _choice("noise", self.noise, "uniform", "t3", "table")
         if (self.noise == "table") != (self.samples is not None):
             raise ValueError("samples: must be given with noise='table', and only then")
         if self.samples is not None:
             put("samples", _array("samples", self.samples, 2).copy())
             if self.samples.shape[1] != len(self.f) or not len(self.samples):
                 raise ValueError(f"samples has shape {self.samples.shape}: must be (rows, {len(self.f)}), rows >= 1")
-            self.samples.setflags(write=False)
-        self.K.setflags(write=False)
-        self.f.setflags(write=False)
+        for array in (self.K, self.f) if self.samples is None else (self.K, self.f, self.samples):
+            array.setflags(write=False)
 
     @property
     def n(self):
@@ -273,10 +269,8 @@ class Problem:
 def synthetic_problem(kernel="matern", noise="uniform", seed=None, *, lengthscale=0.2, nu=2.5, n=100, p=100):
     """The paper's synthetic data: f = sum_i a_i k(., x_i), a_i ~ U[-1, 1], p support points uniform on the arms i/n."""
     x = np.arange(1, _integer("n", n) + 1) / n
-    if kernel not in ("se", "matern"):
-        raise ValueError(f"kernel = {kernel!r}: must be 'se' or 'matern'")
-    if noise not in ("uniform", "t3"):
-        raise ValueError(f"noise = {noise!r}: must be 'uniform' or 't3'")
+    _choice("kernel", kernel, "se", "matern")
+    _choice("noise", noise, "uniform", "t3")
     K = (se_kernel(x, x, lengthscale=lengthscale) if kernel == "se"
          else matern_kernel(x, x, lengthscale=lengthscale, nu=nu))
     rng = np.random.default_rng(seed)
@@ -362,7 +356,7 @@ class CTL:
     """
 
     def __init__(self, eps, B, R):
-        self.eps = _number("eps", eps, 0.0, allowed="a finite number > 0 (eps=None in make and simulate: not private)")
+        self.eps = _number("eps", eps, "a finite number > 0 (eps=None in make and simulate: not private)", low=0.0)
         self.bound = _positive("B", B) + _nonnegative("R", R)
         self.scale = 2 * self.bound / self.eps
         self.variance = 2 * self.scale * self.scale      # what the curator adds to the variance of a report
@@ -373,7 +367,7 @@ class CTL:
 
     def _clip(self, y):
         """y clipped to [-(B+R), B+R], counted; a float for a scalar."""
-        if np.ndim(y) == 0:
+        if isinstance(y, (int, float)):
             y = _number("y", y)
             self.seen += 1
             self.clipped += abs(y) > self.bound
@@ -390,9 +384,9 @@ class CTL:
     def report(self, y, draw):
         return self._clip(y) + self.scale * draw
 
-    def privatise(self, y, rng):
-        """The private report of a reward, or of an array of rewards of different users."""
-        return self.report(y, self.draw(rng, np.shape(y) or None))
+    def privatise(self, y, rng=None):
+        """The private report of a reward, or of an array of rewards of different users. rng: generator or seed."""
+        return self.report(y, self.draw(np.random.default_rng(rng), np.shape(y) or None))
 
     def _given(self, report, y):
         """Finite report(s) and the clipped reward(s), for log_density."""
@@ -473,9 +467,6 @@ class SecureCTL(CTL):
     def draw(self, rng=None, size=None):
         noise = np.array(self._noise([0] * int(np.prod(1 if size is None else size))), dtype=np.int64)
         return noise[0] if size is None else noise.reshape(size)
-
-    def privatise(self, y, rng=None):
-        return super().privatise(y, rng)
 
     def report(self, y, draw):
         return (np.int64(np.rint(self._clip(y) / self.grid)) + draw) * self.grid
@@ -611,7 +602,7 @@ def audit(curator, y, y_prime, n, confidence=0.99, rng=None, *, bits=True, clues
 
 def first_max(score):
     """Lowest index whose score is within TIE of the maximum. Deviation: the paper leaves ties open (Erratum B19)."""
-    top = score.max()
+    top = float(score[score.argmax()])
     return int((score >= top - TIE * max(1.0, abs(top))).argmax())
 
 
@@ -622,27 +613,41 @@ def _root(K, cut=0.0):
     return Q[:, kept], Q[:, kept].T * np.sqrt(w[kept])[:, None]
 
 
-def _fit(Z, counts, sums, lam):
-    """Posterior covariance (n, n) and means (n, q) of kernel Z'Z from counts (n,) and reward sums (n, q).
+def _inverse_root(d, U):
+    """X -> (diag(d) + UU')^{-1/2} X, where U has p columns, p small.
 
-    lam Z'V^{-1}Z with V = sum_a count_a z_a z_a' + lam I (Lemma 5): no difference of large numbers, so no drift.
+    The trapezoidal rule in y for (2/pi) int (. + s^2)^{-1} ds, s = sqrt(min d) sinh(y), with Woodbury's formula for the
+    inverse. Its error e^{-pi^2/h} and the tail e^{-33} that is cut off are below rounding.
     """
-    F = np.linalg.solve(np.linalg.cholesky((Z * counts) @ Z.T + lam * np.eye(len(Z))), Z)     # F'F = Z'V^{-1}Z
-    return lam * (F.T @ F), F.T @ (F @ sums)
+    low, h, p, plain = math.sqrt(d.min()), 0.3, U.shape[1], np.sqrt(d)[:, None]
+    if not p:
+        return lambda X: X / plain
+    y = np.arange(0.0, math.asinh(math.sqrt(d.max() + (U * U).sum()) / low) + 11, h)
+    weight = (2 / math.pi) * h * low * np.cosh(y)
+    weight[0] /= 2
+    W = (U[:, None] / (d[:, None] + (low * np.sinh(y)) ** 2)[:, :, None]).reshape(len(d), -1)
+    H = np.linalg.inv(np.eye(p) + (W.T @ U).reshape(-1, p, p)) * weight[:, None, None]
+    return lambda X: X / plain - W @ (H @ (W.T @ X).reshape(len(y), p, -1)).reshape(len(y) * p, -1)
 
 
 class _Ridge:
-    """Kernel ridge regression on n arms for q reward columns, one play at a time: O(n^2) a play, whatever t is.
+    """Kernel ridge regression with kernel Z'Z on n arms for q reward columns: O(rn) a play, whatever t is.
 
-    State: counts (n,), sums (n, q), covariance C (n, n), means M (n, q). Rank-one updates, with a fresh solve from
-    counts and sums every REFRESH plays so that rounding cannot build up.
+    State: counts (n,), sums (n, q), means M (n, q), leverage (n,) = posterior variance / lam, and the root F (r, n) of
+    F'F = Z'V^{-1}Z, V = sum_a count_a z_a z_a' + lam I (Lemma 5). V + zz' changes F by rank one; a fresh solve every
+    REFRESH plays keeps rounding from building up.
     """
 
     def __init__(self, Z, lam, columns=1):
-        self.Z, self.lam, n = Z, lam, Z.shape[1]
+        self.lam, n = lam, Z.shape[1]
         self.counts, self.sums = np.zeros(n), np.zeros((n, columns))
-        self.C, self.M, self.age = Z.T @ Z, np.zeros((n, columns)), 0
-        self._outer = np.empty((n, n))
+        self.solve(Z)
+
+    def solve(self, Z):
+        """The posterior for features Z, afresh from counts and sums."""
+        self.Z, self.age, self._outer = Z, 0, np.empty_like(Z)
+        self.F = np.linalg.solve(np.linalg.cholesky((Z * self.counts) @ Z.T + self.lam * np.eye(len(Z))), Z)
+        self.M, self.leverage = self.F.T @ (self.F @ self.sums), (self.F * self.F).sum(axis=0)
 
     def add(self, arm, y, Z=None):
         """Record reward(s) y of `arm`; `Z` replaces the features."""
@@ -650,14 +655,14 @@ class _Ridge:
         self.sums[arm] += y
         self.age += 1
         if Z is not None or self.age >= REFRESH:
-            self.Z = self.Z if Z is None else Z
-            self.C, self.M = _fit(self.Z, self.counts, self.sums, self.lam)
-            self.age = 0
-            return
-        c = self.C[arm].copy()
-        g = c / (c[arm] + self.lam)
+            return self.solve(self.Z if Z is None else Z)
+        u = self.F[:, arm].copy()
+        c = u @ self.F                                                       # phi' V^{-1} phi_arm
+        grown = math.sqrt(1 + c[arm])
+        g = c / grown**2
         self.M += g[:, None] * (y - self.M[arm])
-        self.C -= np.multiply(c[:, None], g, out=self._outer)
+        self.leverage = np.maximum(self.leverage - g * c, 0.0)
+        self.F -= np.multiply((u / (grown * (grown + 1)))[:, None], c, out=self._outer)
 
 
 def posterior(K, arms, y, lam):
@@ -666,9 +671,10 @@ def posterior(K, arms, y, lam):
     arms = _arms("arms", arms, len(K))
     if len(arms) != len(y):
         raise ValueError(f"y has {len(y)} entries and arms has {len(arms)}: must have the same length")
-    counts = np.bincount(arms, minlength=len(K)).astype(float)
-    C, M = _fit(_root(K)[1], counts, np.bincount(arms, weights=y, minlength=len(K))[:, None], lam)
-    return M[:, 0], np.sqrt(np.maximum(np.diag(C), 0.0))
+    ridge = _Ridge(np.zeros((0, len(K))), lam)
+    ridge.counts, ridge.sums[:, 0] = np.bincount(arms, minlength=len(K)), np.bincount(arms, y, len(K))
+    ridge.solve(_root(K)[1])
+    return ridge.M[:, 0], np.sqrt(lam * ridge.leverage)
 
 
 def information_gain(K, T, lam):
@@ -685,9 +691,8 @@ def _gain(K, T, lam):
     ridge = _Ridge(_root(K.reshape(math.isqrt(len(K)), -1))[1], lam, columns=0)
     gain = np.zeros(T + 1)
     for t in range(T):
-        var = ridge.C.diagonal()
-        arm = first_max(var)
-        gain[t + 1] = gain[t] + 0.5 * math.log1p(max(var[arm], 0.0) / lam)
+        arm = first_max(lam * ridge.leverage)
+        gain[t + 1] = gain[t] + 0.5 * math.log1p(ridge.leverage[arm])
         ridge.add(arm, 0.0)
     return gain
 
@@ -740,7 +745,7 @@ class _Bandit:
         """The reward as the learner sees it, of the arm asked for (or of `arm`, to replay a recorded run)."""
         if arm is None and self._asked is None:
             raise ValueError("tell: no arm was asked for; call ask() first")
-        y = _number("reward", reward, -1e100, 1e100, allowed="a finite number below 1e100 in size")
+        y = _number("reward", reward, "a finite number below 1e100 in size", -1e100, 1e100)
         arm = self._asked if arm is None else _arm(arm, self.problem.n)
         self._update(arm, y)
         self.t, self._asked = self.t + 1, None
@@ -796,7 +801,7 @@ class TGP(_Bandit):
         self.gain += 0.5 * math.log1p(self.sigma[arm] ** 2 / self.s.lam)
         self.ridge.add(arm, y if abs(y) <= self.b else 0.0)                                   # l. 8
         self.mu = self.ridge.M[:, 0].copy()
-        self.sigma = np.sqrt(np.maximum(self.ridge.C.diagonal(), 0.0))
+        self.sigma = np.sqrt(self.s.lam * self.ridge.leverage)
         self.beta = self.B + self.s.beta_scale * self._width(t) / math.sqrt(self.s.lam)
 
 
@@ -821,13 +826,12 @@ class _Nystroem(_Bandit):
         s = self.s
         self.B0 = self.B * (1 + 1 / math.sqrt(1 - s.acc)) if s.constants != "order" else self.B
         self.beta, self.m, self.dictionary = self.B0, 0, np.zeros(0, dtype=int)
-        self._keep = np.zeros(self.problem.n, dtype=bool)
-        self._known = {}                                                     # features of the last dictionaries
+        self._key, self._known = bytes(self.problem.n), {}                   # features of the last dictionaries
         rho = (1 + s.acc) / (1 - s.acc)
         self.q = s.q if s.q is not None else (math.log(s.T) if s.constants == "order"
                                               else 6 * rho * math.log(4 * s.T / s.delta)) / s.acc**2
         self.Q, self.Z = np.zeros((0, 0)), np.zeros((0, self.problem.n))
-        self.residual, self.leverage = self.K.diagonal(), np.zeros(self.problem.n)
+        self.residual = self.K.diagonal()
         self.ridge = _Ridge(self.Z, s.lam, self.columns)
 
     def _embed(self, arm, y):
@@ -842,24 +846,22 @@ class _Nystroem(_Bandit):
         if self.q == math.inf:
             keep = counts > 0
         else:
-            with np.errstate(over="ignore"):
-                p = np.minimum(self.q * (self.sigma**2 / self.s.lam), 1.0)
-            keep = u < 1.0 - (1.0 - p) ** counts
-        changed = not np.array_equal(keep, self._keep)
+            level = max(self.s.lam / max(self.q, 1e-300), 1e-300)                    # p = 1 where sigma^2 is above it
+            keep = u < 1.0 - (1.0 - np.minimum(self.sigma**2, level) / level) ** counts
+        key = keep.tobytes()
+        changed = key != self._key
         if changed:
-            self._keep, self.dictionary = keep, np.flatnonzero(keep)
-            self.m = len(self.dictionary)
-            key = keep.tobytes()
             if key not in self._known:
-                Q, Z = _nystrom(self.K, self.dictionary)
+                dictionary = np.flatnonzero(keep)
+                Q, Z = _nystrom(self.K, dictionary)
                 if len(self._known) * (Q.size + Z.size) > 4e6:               # about 32 MB
                     self._known = {}
-                self._known[key] = Q, Z
-            self.Q, self.Z = self._known[key]
-            self.residual = self.K.diagonal() - (self.Z**2).sum(axis=0)
+                self._known[key] = dictionary, Q, Z, self.K.diagonal() - (Z * Z).sum(axis=0)
+            self._key = key
+            self.dictionary, self.Q, self.Z, self.residual = self._known[key]
+            self.m = len(self.dictionary)
         self.ridge.add(arm, y, self.Z if changed else None)
-        self.leverage = np.maximum(self.ridge.C.diagonal(), 0.0) / self.s.lam    # phi' V^{-1} phi
-        self.sigma = np.sqrt(np.maximum(self.residual + self.s.lam * self.leverage, 0.0))
+        self.sigma = np.sqrt(np.maximum(self.residual + self.s.lam * self.ridge.leverage, 0.0))
 
 
 class ATA(_Nystroem):
@@ -875,7 +877,7 @@ class ATA(_Nystroem):
 
     def _start(self):
         super()._start()
-        self.b, self._peak = math.inf, None
+        self.b, self._peak, self._basis = math.inf, None, None
         self._arms, self._large = np.zeros(0, dtype=int), np.zeros(0)      # rewards that may still be truncated
 
     def _b_log(self, m):
@@ -886,21 +888,21 @@ class ATA(_Nystroem):
         return (s.v / log) ** (1 / (1 + s.alpha)) * power, log, power
 
     def _update(self, arm, y):
-        s, kept, size = self.s, self._keep, math.sqrt(self.leverage[arm])
+        s, key, size = self.s, self._key, math.sqrt(self.ridge.leverage[arm])
         floor = self._b_log(self.problem.n)[0] * (1 - TIE)                  # b_t falls with m and m <= n
         large = abs(y) > floor * math.sqrt(s.lam + self.ridge.counts[arm] + 1)
         self._embed(arm, 0.0 if large else y)
-        if kept is not self._keep:
-            self._peak = None                                               # another dictionary, other coordinates
+        if key is not self._key:
+            self._peak = self._basis = None                                 # another dictionary, other coordinates
         elif self._peak is not None:
-            x = np.clip(s.lam * size * self._size, 1e-300, 1.0)
+            x = np.minimum(s.lam * size * self._size + 1e-300, 1.0)
             h = np.sqrt(1 - x)
             self._peak += (2 / math.pi) * size / s.lam * (x * (np.log1p(h) - 0.5 * np.log(x)) + 1 - h)
         if large:
             stay = np.abs(self._large) > floor * np.sqrt(s.lam + self.ridge.counts[self._arms])
             whole = np.bincount(self._arms[~stay], self._large[~stay], self.problem.n)
             self.ridge.sums[:, 0] += whole
-            self.ridge.M[:, 0] += self.ridge.C @ whole / s.lam
+            self.ridge.M[:, 0] += self.ridge.F.T @ (self.ridge.F @ whole)
             self._arms, self._large = np.append(self._arms[stay], arm), np.append(self._large[stay], y)
         self.mu, self.beta = self.ridge.M[:, 0].copy(), self.B0
         if self.m == 0:
@@ -916,22 +918,30 @@ class ATA(_Nystroem):
 
         Deviation: every product is compared with the current b_t, as in C&G 2019; the paper prints b_tau (Erratum B1).
         """
-        size = np.sqrt(self.leverage)
+        size = np.sqrt(self.ridge.leverage)
         bound = size if self._peak is None else np.minimum(size, self._peak)
         touch = np.abs(self._large) * bound[self._arms] > self.b * (1 - TIE)
-        whole = np.bincount(self._arms[~touch], self._large[~touch], self.problem.n)
-        mu = self.ridge.C @ whole / self.s.lam
-        if not touch.any():
+        whole = np.bincount(self._arms, np.where(touch, 0.0, self._large), self.problem.n)
+        mu = (self.ridge.F @ whole) @ self.ridge.F
+        if not np.count_nonzero(touch):
             return mu
-        w, E = np.linalg.eigh((self.Z * self.ridge.counts) @ self.Z.T)
-        w = 1 / np.sqrt(np.maximum(w, 0.0) + self.s.lam)                     # V^{-1/2} = E diag(w) E' where phi lives
-        E, F = self.Q @ E, E.T @ self.Z
-        products = (E * w) @ F[:, self._arms[touch]] * self._large[touch]    # u_{i,tau} y_tau, (m, touched)
+        Q, Z, root = self._root()
+        products = Q @ root(Z[:, self._arms[touch]]) * self._large[touch]    # u_{i,tau} y_tau, (m, touched)
         keep = np.abs(products) <= self.b
         self._peak = None
-        if keep.all():
-            self._peak, self._size = np.abs((E * w) @ F).max(axis=0), size
-        return mu + (np.where(keep, products, 0.0).sum(axis=1) @ E * w) @ F
+        if np.count_nonzero(keep) == keep.size:
+            self._peak, self._size = np.abs(Q @ root(Z)).max(axis=0), size
+        return mu + root(Q.T @ np.where(keep, products, 0.0).sum(axis=1, keepdims=True))[:, 0] @ Z
+
+    def _root(self):
+        """Q and Z in the basis of V's last eigenvectors, and X -> V^{-1/2} X there, V with the arms played since."""
+        counts = self.ridge.counts
+        new = () if self._basis is None else np.flatnonzero(counts != self._basis[0])
+        if self._basis is None or len(new) > len(self.Z) ** 2 / 1000:
+            w, E = np.linalg.eigh((self.Z * counts) @ self.Z.T)
+            self._basis, new = (counts.copy(), np.maximum(w, 0.0) + self.s.lam, self.Q @ E, E.T @ self.Z), []
+        old, d, Q, Z = self._basis
+        return Q, Z, _inverse_root(d, Z[:, new] * np.sqrt(counts[new] - old[new]))
 
 
 class MoMA(_Nystroem):
@@ -986,7 +996,8 @@ class MoMA(_Nystroem):
         S, M = self.ridge.sums[played], self.ridge.M[played]
         unit = np.abs(S).max(initial=1e-300)                                 # so that no product overflows
         S, M = S / unit, M / unit
-        d = np.stack([((S - S[:, [j]]) * (M - M[:, [j]])).sum(axis=0) for j in range(self.k)])
+        blocks = np.array_split(np.arange(self.k), 1 + len(S) * self.k**2 // 10**5)
+        d = np.concatenate([((S[:, j, None] - S[:, None]) * (M[:, j, None] - M[:, None])).sum(axis=0) for j in blocks])
         others = unit * np.sqrt(np.maximum(d, 0.0))[~np.eye(self.k, dtype=bool)].reshape(self.k, self.k - 1)
         return np.median(others, axis=1) if self.k > 1 else np.zeros(1)
 
@@ -1017,8 +1028,7 @@ def make(name, problem, T, *, eps=None, lam=1.0, delta=0.1, acc=0.1, constants="
         raise ValueError(f"name = {name!r}: must be one of {', '.join(ALGORITHMS)}")
     if not isinstance(problem, Problem):
         raise ValueError(f"problem = {type(problem).__name__}: must be a Problem")
-    if constants not in ("order", "theorem", "repaired"):
-        raise ValueError(f"constants = {constants!r}: must be 'order', 'theorem' or 'repaired'")
+    _choice("constants", constants, "order", "theorem", "repaired")
     if isinstance(curator, type):
         curator = curator() if curator is Identity else curator(eps, problem.B, problem.R)
     if curator is None and eps is not None:
@@ -1090,8 +1100,8 @@ def _run(job):
     curator = copy.copy(learner.s.curator)
     if curator is not None:
         curator.seen = curator.clipped = 0
-    users = problem.draw(env, T)
-    noise = None if curator is None else curator.draw(privacy, T)
+    users = problem.draw(env, T).tolist()
+    noise = None if curator is None else curator.draw(privacy, T).tolist()
     arms = np.empty(T, dtype=np.int16 if problem.n < 2**15 else np.int32)
     reports = np.empty(T) if trace else None
     with _one_thread():
@@ -1165,14 +1175,12 @@ def lower_bound(kernel, T, eps, *, B, v, alpha, d, nu=None, variant="printed", l
     Delta and M (d = 1 or 2). eps=None: not private. Returns a `Bound`, NaN with a reason outside the regime that the
     theorem leaves unstated (A14), taken with its unnamed constants equal to 1. Only "explicit" uses the lengthscale.
     """
-    if kernel not in ("se", "matern"):
-        raise ValueError(f"kernel = {kernel!r}: must be 'se' or 'matern'")
-    if variant not in ("printed", "corrected", "explicit"):
-        raise ValueError(f"variant = {variant!r}: must be 'printed', 'corrected' or 'explicit'")
-    T = _number("T", T, 1.0, allowed="a number of rounds >= 1", strict=False)
-    eps = math.inf if eps is None else _number("eps", eps, 0.0, allowed="a finite number > 0, or None: not private")
+    _choice("kernel", kernel, "se", "matern")
+    _choice("variant", variant, "printed", "corrected", "explicit")
+    T = _number("T", T, "a number of rounds >= 1", low=math.nextafter(1.0, 0.0))
+    eps = math.inf if eps is None else _number("eps", eps, "a finite number > 0, or None: not private", low=0.0)
     B, v, d, lengthscale = _positive("B", B), _positive("v", v), _integer("d", d), _positive("lengthscale", lengthscale)
-    alpha = _number("alpha", alpha, 0.0, math.nextafter(1.0, 2.0), allowed="in (0, 1]")
+    alpha = _order("alpha", alpha)
     nu = _positive("nu", nu) if kernel == "matern" else math.inf
     if variant == "explicit":
         if d > 2:

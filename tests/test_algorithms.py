@@ -319,6 +319,37 @@ def test_ata_sees_a_product_that_grows_past_the_threshold_because_another_arm_is
     assert crossings >= 6, "no coordinate grew: the test shows nothing"
 
 
+@pytest.mark.parametrize("lam", [1.0, 0.05])
+def test_ata_agrees_with_the_oracle_where_the_root_of_v_is_updated(lam):
+    """60 Matern arms: eigenvectors of V serve several rounds, with the plays since as a correction of low rank (`_inverse_root`)."""
+    x, T, corrected = np.arange(60) / 60, 200, 0
+    K = o.gram(lambda a, b: o.matern(a, b, 0.2, 2.5), x)
+    problem = ldpbo.Problem(K=K, f=np.zeros(60), **{**MOMENTS, "v": 1.0})
+    core, slow = (make("ATA", p, T, q=math.inf, lam=lam, **more) for make, p, more in ((ldpbo.make, problem, {}), (o.oracle, K, {**MOMENTS, "v": 1.0})))
+    rng = np.random.default_rng(2)
+    for t, y in enumerate(rewards(T, None, scale=4.0)):
+        arm = t if t < 60 else int(rng.choice(6) * 9)
+        core.tell(y, arm=arm)
+        slow.feed(arm, y)
+        if slow.margin["cut"] > 1e-6:
+            np.testing.assert_allclose(core.mu, slow.mu, atol=1e-8 * np.max(np.abs(slow.rewards)))
+        corrected += core._basis is not None and bool((core._basis[0] != core.ridge.counts).any())
+    untruncated, _ = o.exact_posterior(K, slow.plays, slow.rewards, lam)
+    assert corrected > 80 and np.max(np.abs(core.mu - untruncated)) > 0.05
+
+
+@pytest.mark.parametrize("condition", [1.0, 1e4, 1e9])
+@pytest.mark.parametrize("columns", [0, 1, 5])
+def test_inverse_root_squares_to_the_inverse(columns, condition):
+    """S = (diag(d) + UU')^{-1/2}: symmetric, positive, and S (diag(d) + UU') S = I."""
+    rng = np.random.default_rng(columns)
+    d, U = np.geomspace(0.3, 0.3 * condition, 20), 2 * rng.standard_normal((20, columns))
+    S = ldpbo._inverse_root(d, U)(np.eye(20))
+    np.testing.assert_allclose(S, S.T, atol=1e-12)
+    assert np.linalg.eigvalsh(S)[0] > 0
+    np.testing.assert_allclose(S @ (np.diag(d) + U @ U.T) @ S, np.eye(20), atol=1e-12 * math.sqrt(condition))
+
+
 @pytest.mark.parametrize("scale", [2.0, 20.0])
 def test_ata_agrees_with_the_oracle_on_near_singular_dictionaries(scale):
     """60 SE arms at lengthscale 0.4: K_D has rank about 15 at the 1e-12 cut-off, and the cut-off is part of the definition."""
