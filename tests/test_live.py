@@ -284,6 +284,16 @@ def test_my_own_table_runs_here_and_nothing_leaves(reset, tmp_path):
         assert p["name"] in said
 
 
+def test_a_table_of_two_hundred_arms_runs_here(reset):
+    """K has over 256 KB: before NumPy reuses a temporary array of that size it looks at the C stack, which a browser does not have."""
+    samples = np.random.default_rng(0).integers(0, 1000, (40, 200))
+    text = "\n".join(",".join(map(str, row)) for row in [[f"arm{i}" for i in range(200)], *samples.tolist()])
+    reset.select_option("#live-problem", "table")
+    after(reset, lambda: reset.set_input_files("#live-file", {"name": "mine.csv", "mimeType": "text/csv", "buffer": text.encode()}))
+    compare(result(reset)["settings"], result(reset)["pieces"], samples.astype(float))
+    assert reset.faults == []
+
+
 def native(code, folder):
     """What the page's Python lines print, run here."""
     with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()) as out:

@@ -34,6 +34,8 @@ async function startLocal(assets, module) {
   (0, eval)(text.decode(loader));
   say("stage", { text: "starting Python" });
   const py = await self.loadPyodide({ indexURL: "https://inside.invalid/" });
+  // Before it reuses a temporary array of 256 KB or more this NumPy looks at the C stack, which does not exist here. No frames: do not reuse.
+  py._module.LDSO.loadedLibsByName.__main__.exports.backtrace = () => 0;
   const length = new DataView(numpy.buffer).getUint32(0, true), made = new Set();
   let at = 4 + length;
   for (const [name, size] of JSON.parse(text.decode(numpy.subarray(4, 4 + length)))) {
