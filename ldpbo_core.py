@@ -701,8 +701,17 @@ def _gain(K, T, lam):
 
 # ---- Nyström embedding (Alg. 4) ------------------------------------------------------------------------------
 
-def _nystrom(K, dictionary):
-    """Q (m, r) and Z (r, n) with embedding Q @ Z: Q holds the eigenvectors of K_D that are kept, r <= m."""
+def _nystrom(K, A, dictionary):
+    """Q (m, r) and Z (r, n) with embedding Q @ Z: Q holds the eigenvectors of K_D that are kept, r <= m.
+
+    Where K = A'A has low rank and D spans it, the smaller A_D A_D' gives the same; elsewhere that would magnify rounding.
+    """
+    if len(A) < len(dictionary):
+        part = A[:, dictionary]
+        U, root = _root(part @ part.T, EIGEN_CUT)
+        Z = U.T @ A
+        if (K.diagonal() - (Z * Z).sum(axis=0)).max() < 1e-8:
+            return (part.T @ U) / np.linalg.norm(root, axis=1), Z
     Q, root = _root(K[np.ix_(dictionary, dictionary)], EIGEN_CUT)
     return Q, (Q.T @ K[dictionary]) / np.linalg.norm(root, axis=1, keepdims=True)
 
@@ -713,7 +722,7 @@ def nystrom_features(K, dictionary):
     dictionary = _arms("dictionary", dictionary, len(K))
     if len(np.unique(dictionary)) != len(dictionary):
         raise ValueError(f"dictionary = {dictionary.tolist()}: must name each arm once")
-    Q, Z = _nystrom(K, dictionary)
+    Q, Z = _nystrom(K, _root(K, 1e-16)[1], dictionary)
     return Q @ Z
 
 
@@ -829,6 +838,7 @@ class _Nystroem(_Bandit):
         self.B0 = self.B * (1 + 1 / math.sqrt(1 - s.acc)) if s.constants != "order" else self.B
         self.beta, self.m, self.dictionary = self.B0, 0, np.zeros(0, dtype=int)
         self._key, self._known = bytes(self.problem.n), {}                   # features of the last dictionaries
+        self._A = _root(self.K, 1e-16)[1]
         rho = (1 + s.acc) / (1 - s.acc)
         self.q = s.q if s.q is not None else (math.log(s.T) if s.constants == "order"
                                               else 6 * rho * math.log(4 * s.T / s.delta)) / s.acc**2
@@ -855,7 +865,7 @@ class _Nystroem(_Bandit):
         if changed:
             if key not in self._known:
                 dictionary = np.flatnonzero(keep)
-                Q, Z = _nystrom(self.K, dictionary)
+                Q, Z = _nystrom(self.K, self._A, dictionary)
                 if len(self._known) * (Q.size + Z.size) > 4e6:               # about 32 MB
                     self._known = {}
                 self._known[key] = dictionary, Q, Z, self.K.diagonal() - (Z * Z).sum(axis=0)
