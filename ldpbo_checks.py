@@ -1,0 +1,143 @@
+"""What every function asks of its arguments: each error names the argument, the value and what is allowed.
+
+>>> import ldpbo_checks as check
+>>> check.fraction("delta", 1.5)
+Traceback (most recent call last):
+ValueError: delta = 1.5: must be in (0, 1), and above 1e-100
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+
+def real(value: Any) -> np.ndarray | None:
+    """`value` as an array of floats; None where an entry is masked, complex, a date, a word or beyond floats."""
+    is_real = lambda x: isinstance(x, numbers.Real) and not isinstance(x, np.timedelta64)
+    with contextlib.suppress(TypeError, ValueError, OverflowError), np.errstate(over="ignore"):
+        x = np.ma.asarray(value)                                             # ValueError: a ragged list
+        if not np.ma.is_masked(x) and (x.dtype.kind in "biuf" or (x.dtype.kind == "O" and all(map(is_real, x.flat)))):
+            return np.asarray(x, dtype=float)                                # OverflowError: 10**400
+    return None
+
+
+def number(name: str, value: Any, allowed: str = "a finite number", low: float = -math.inf,
+           high: float = math.inf) -> float:
+    """`value` as a float with low < value < high."""
+    if isinstance(value, float):
+        x = value = float(value)
+    else:
+        array_of_one = real(value)
+        x = math.nan if array_of_one is None or array_of_one.ndim else float(array_of_one)
+    if not low < x < high:
+        raise ValueError(f"{name} = {value!r:.80}: must be {allowed}")
+    return x
+
+
+# Settings keep away from the ends of floating point, so that squares, products and ratios of them are finite. A ridge
+# below 1e-10 drowns in the rounding of K: the posterior mean would be off by 1e-5 and more.
+positive = functools.partial(number, allowed="a number > 0, between 1e-100 and 1e100", low=1e-100, high=1e100)
+nonnegative = functools.partial(number, allowed="a number >= 0 and below 1e100", low=-5e-324, high=1e100)
+fraction = functools.partial(number, allowed="in (0, 1), and above 1e-100", low=1e-100, high=1.0)
+order = functools.partial(number, allowed="in (0, 1], and above 1e-100", low=1e-100, high=math.nextafter(1.0, 2.0))
+ridge = functools.partial(number, "lam", allowed="a number > 0, from 1e-10 to 1e100", low=0.999e-10, high=1e100)
+
+
+def choice(name: str, value: Any, *allowed: str) -> None:
+    """Is `value` one of the words `allowed`?"""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} = {value!r:.80}: must be {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}")
+
+
+def integer(name: str, value: Any, low: int = 1, high: float = 10**15, allowed: str = "") -> int:
+    """`value` as an int with low <= value <= high."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
+    if not (whole and low <= value <= high):
+        raise ValueError(f"{name} = {value!r:.80}: must be an integer {allowed or f'>= {low} and at most 10**15'}")
+    return int(value)
+
+
+def array(name: str, value: Any, ndim: int | None, limit: float = math.inf) -> np.ndarray:
+    """`value` as a finite float array with `ndim` dimensions (None: any number), entries below `limit` in size."""
+    x = real(value)
+    if x is None:
+        raise ValueError(f"{name}: must be an array of real numbers; no masked entry, complex number, date or word")
+    if ndim is not None and x.ndim != ndim:
+        raise ValueError(f"{name} has {x.ndim} dimensions: must have {ndim}")
+    good = np.abs(x) < limit
+    if not good.all():
+        where = tuple(int(i) for i in np.argwhere(~good)[0])
+        raise ValueError(f"{name}{list(where)} = {x[where]}: every entry must be finite"
+                         + (f" and below {limit:g} in size; rescale it" if limit < math.inf else ""))
+    return x
+
+
+def generator(rng: Any, allowed: str = "or None; a seed would give each call the same noise") -> np.random.Generator:
+    """`rng` as a numpy Generator; None is a fresh one."""
+    if rng is None or isinstance(rng, np.random.Generator):
+        return np.random.default_rng(rng)
+    raise ValueError(f"rng = {rng!r:.80}: must be a numpy Generator {allowed}")
+
+
+def seeded(rng: Any) -> np.random.Generator:
+    """`rng` as a numpy Generator; a seed makes one."""
+    with contextlib.suppress(TypeError, ValueError):
+        rng = np.random.default_rng(rng)
+    return generator(rng, "or a seed >= 0, or None")
+
+
+def arm(value: Any, n: int) -> int:
+    """`value` as an index 0..n-1."""
+    return integer("arm", value, 0, n - 1, f"from 0 to {n - 1}")
+
+
+def arms(name: str, values: Iterable, n: int) -> np.ndarray:
+    """A list of arms as an array of indices."""
+    if not np.iterable(values):
+        raise ValueError(f"{name} = {values!r:.80}: must be a list of arms")
+    return np.array([arm(a, n) for a in values], dtype=int)
+
+
+def points(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Two sets of points as (n, d) and (n', d) arrays; a vector is n points of the line."""
+    X, Y = (A[:, None] if A.ndim == 1 else A for A in (array("X", X, None), array("Y", Y, None)))
+    if X.ndim != 2 or Y.ndim != 2 or X.shape[1] != Y.shape[1] or not X.shape[1]:
+        raise ValueError(f"X has shape {X.shape} and Y has shape {Y.shape}: must have the same dimension d >= 1")
+    return X, Y
+
+
+def kernel_matrix(K: Any) -> np.ndarray:
+    """K as an (n, n) array that is symmetric with a diagonal of at most 1. Eigenvalues: see `semidefinite`."""
+    K = array("K", K, 2)
+    n = len(K)
+    if n == 0 or K.shape != (n, n):
+        raise ValueError(f"K has shape {K.shape}: must be square (n, n) with n >= 1")
+    if not np.allclose(K, K.T, rtol=0.0, atol=1e-9):
+        raise ValueError(f"K differs from its transpose by {np.abs(K - K.T).max():.3g}: must be symmetric")
+    if np.diag(K).max() > 1 + 1e-9:
+        raise ValueError(f"K has a diagonal entry {np.diag(K).max():.6g}: must be at most 1; divide K by it")
+    return (K + K.T) / 2
+
+
+def semidefinite(w: np.ndarray) -> None:
+    """Are these the eigenvalues, in ascending order, of a positive semi-definite K?"""
+    if w[0] < -1e-8 * len(w):
+        raise ValueError(f"K has an eigenvalue {w[0]:.3g}: must be positive semi-definite")
+
+
+def table(name: str, samples: Any) -> np.ndarray:
+    """A table (observations, arms) whose columns vary."""
+    samples = array(name, samples, 2, limit=1e49)                            # squares of it are below 1e100
+    if len(samples) < 2 or not samples.shape[1]:
+        raise ValueError(f"{name} has shape {samples.shape}: must have at least 2 rows and 1 column")
+    constant = np.ptp(samples, axis=0) <= np.maximum(1e-14 * np.abs(samples).max(axis=0), 1e-100)
+    if constant.any():
+        raise ValueError(f"{name} column {int(constant.argmax())} is constant: columns must vary; remove it")
+    return samples

@@ -1,0 +1,221 @@
+"""Simulation: many trials with common random numbers, and campaigns of up to 10^15 users on sums of reports.
+
+>>> import ldpbo_core as core
+>>> problem = core.synthetic_problem(seed=7)
+>>> core.simulate(problem, ["TGP", "uniform"], 100, trials=2, seed=0, eps=1.0).regret.shape
+(2, 2, 100)
+>>> billion = core.simulate_batches(problem, 10**9, trials=1, seed=0, eps=1.0, curator=core.OneBit)
+>>> int(billion.t[-1]), bool(billion.regret[0, -1] < 0.1 * billion.t[-1] * billion.uniform[0])
+(1000000000, True)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import math
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+import ldpbo_checks as check
+from ldpbo_core import ALGORITHMS, CTL, PE, Identity, OneBit, Problem, make
+
+if TYPE_CHECKING:
+    import pandas
+
+SINGLES = 10**7     # `simulate_batches` adds single draws up to this horizon where sums have no law of their own
+
+
+# ---- Simulation: many trials, common random numbers ----------------------------------------------------------
+
+class Simulation(NamedTuple):
+    """Cumulative regret (algorithm, trial, T), and records: never a raw reward.
+
+    records: names, uniform (trials,) = expected regret per round of uniform play, pulls (algorithm, trial, n),
+    clipped (algorithm, trial); with trace=True also arms and reports, both (algorithm, trial, T).
+    """
+    regret: np.ndarray
+    records: dict
+
+    def frame(self, points: int = 200) -> pandas.DataFrame:
+        """A tidy table: algorithm, trial, t (at most `points` values), regret, and that relative to uniform play's."""
+        import pandas
+        trials, T = self.regret.shape[1:]
+        t = np.unique(np.linspace(T, 1, check.integer("points", points)).astype(int))              # the last is T
+        axes = pandas.MultiIndex.from_product([self.records["names"], range(trials), t])
+        axes.names = ["algorithm", "trial", "t"]
+        regret, lost = self.regret[:, :, t - 1], np.maximum(self.records["uniform"], 1e-300)[:, None] * t
+        return pandas.DataFrame({"regret": regret.ravel(), "relative": (regret / lost).ravel()}, axes).reset_index()
+
+
+def streams(seed: int, trial: int) -> tuple[int, np.random.Generator, np.random.Generator, np.random.SeedSequence]:
+    """A trial's sources of randomness: problem seed, users' draws, privacy draws, and the seed of the sketch.
+
+    Separate children of one SeedSequence: all algorithms of a trial meet the same users and the same noise, and adding
+    an algorithm shifts nothing.
+    """
+    problem, env, privacy, sketch = np.random.SeedSequence(seed, spawn_key=(trial,)).spawn(4)
+    return int(problem.generate_state(1)[0]), np.random.default_rng(env), np.random.default_rng(privacy), sketch
+
+
+def _one_thread():
+    """One BLAS thread, so that sums come out the same on every machine."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return contextlib.nullcontext()
+    return threadpool_limits(1)
+
+
+def _problems(problem, trials, seed, options):
+    """The Problem of each trial; all of one size."""
+    if "rng" in options:
+        raise ValueError("rng: must be left out; every generator is derived from seed")
+    if not (isinstance(problem, Problem) or callable(problem)):
+        raise ValueError(f"problem = {problem!r}: must be a Problem, or a function of a seed that returns one")
+    problems = [problem if isinstance(problem, Problem) else problem(streams(seed, i)[0]) for i in range(trials)]
+    sizes = [p.n if isinstance(p, Problem) else None for p in problems]
+    if None in sizes or len(set(sizes)) > 1:
+        raise ValueError(f"problem: has {sizes} arms in the trials: must return a Problem of one size for all seeds")
+    return problems, np.stack([p.known_f("compute regret").max() - p.f for p in problems])       # gaps (trials, n)
+
+
+def _run(job):
+    """One algorithm in one trial -> arms (T,), clipped count, reports (T,) or None."""
+    problem, name, T, seed, trial, trace, options = job
+    _, env, privacy, sketch = streams(seed, trial)
+    learner = make(name, problem, T, rng=np.random.default_rng(sketch), **options)
+    curator = Identity() if learner.s.curator is None else copy.copy(learner.s.curator)
+    users, noise = problem.draw(env, T).tolist(), curator.draw(privacy, T).tolist()
+    arms, reports = np.empty(T, dtype=np.int16 if problem.n < 2**15 else np.int32), np.empty(T) if trace else None
+    with _one_thread():
+        for t in range(T):
+            arms[t] = arm = learner.ask()
+            y = curator.report(problem.reward(arm, users[t]), noise[t])
+            if trace:
+                reports[t] = y
+            learner.tell(y)
+    return arms, curator.clipped, reports
+
+
+def simulate(problem: Problem | Callable[[int], Problem], names: str | Iterable[str], T: int, *, trials: int, seed: int,
+             workers: int | Executor = 1, trace: bool = False, progress: Callable[[int, int], Any] | None = None,
+             **options: Any) -> Simulation:
+    """Play every algorithm of `names` in every trial -> Simulation (regret, records).
+
+    problem: a Problem, or a callable seed -> Problem for a new f in each trial. workers: a number of processes, or any
+    concurrent.futures.Executor, such as a Dask client's get_executor(); the numbers do not depend on it.
+    progress(done, total) is called after each run. options: those of `make`.
+    """
+    names = [names] if isinstance(names, str) else list(names) if np.iterable(names) else []
+    if not names:
+        raise ValueError(f"names: must name at least one of {', '.join(ALGORITHMS)}")
+    if not (progress is None or callable(progress)):
+        raise ValueError(f"progress = {progress!r:.80}: must be a function of (done, total), or None")
+    T, trials = check.integer("T", T), check.integer("trials", trials)
+    seed = check.integer("seed", seed, 0, math.inf, ">= 0")
+    problems, gaps = _problems(problem, trials, seed, options)
+    for name in names:
+        make(name, problems[0], T, rng=0, **options)                         # bad settings fail before any work
+    results, jobs = [], [(problems[i], name, T, seed, i, trace, options) for name in names for i in range(trials)]
+    pool: Any = contextlib.nullcontext(workers)                              # an Executor stays its owner's
+    if not isinstance(workers, Executor) and min(check.integer("workers", workers), len(jobs)) > 1:
+        from concurrent.futures import ProcessPoolExecutor
+        pool = ProcessPoolExecutor(min(workers, len(jobs)))
+    with pool as executor:
+        for result in (executor.map if isinstance(executor, Executor) else map)(_run, jobs):
+            results.append(result)
+            if progress:
+                progress(len(results), len(jobs))
+    arms, clipped, reports = (np.array(column).reshape(len(names), trials, -1) for column in zip(*results))
+    regret = np.stack([np.cumsum(gap[a], axis=-1) for gap, a in zip(gaps, np.moveaxis(arms, 1, 0))], axis=1)
+    pulls = np.apply_along_axis(np.bincount, 2, arms, minlength=problems[0].n)
+    records = dict(names=names, uniform=gaps.mean(axis=1), pulls=pulls, clipped=clipped[:, :, 0])
+    return Simulation(regret, records | (dict(arms=arms, reports=reports) if trace else {}))
+
+
+# ---- Campaigns: elimination on sums of reports, at a cost that does not grow with T --------------------------
+
+class Campaign(NamedTuple):
+    """PE after each batch: users so far t (batches,), cumulative regret and number of active arms (trials, batches);
+    uniform (trials,) is the expected regret per round of uniform play."""
+    t: np.ndarray
+    regret: np.ndarray
+    active: np.ndarray
+    uniform: np.ndarray
+
+
+def _clipped_mean(problem, bound):
+    """E clip(reward, -bound, bound) of each arm, (n,): bound - int_{-bound}^{bound} P(reward <= y) dy."""
+    if problem.noise == "table":
+        return np.clip(problem.samples, -bound, bound).mean(axis=0)
+
+    def below(x, R=problem.R):                                               # int^x P(noise <= y) dy
+        if problem.noise == "t3":
+            return x / 2 + x * np.arctan(x / math.sqrt(3)) / math.pi
+        return np.clip(x + R, 0.0, 2 * R) ** 2 / max(4 * R, 1e-300) + np.maximum(x - R, 0.0)
+    return bound - below(bound - problem.f) + below(-bound - problem.f)
+
+
+def _report_sums(learner, curator, counts, env, privacy):
+    """Sums of counts[arm, j] reports, (n, k), in their exact law.
+
+    One bit: the +bits are binomial with the mean of the clipped reward, whatever the noise. Table: row counts are
+    multinomial. Uniform noise: each binary digit of N uniforms adds up to a binomial; 53 digits, as numpy draws them.
+    N Laplace draws add up to the difference of two Gamma(N) draws. Elsewhere single draws are added.
+    """
+    problem, sums, bound = learner.problem, np.zeros(counts.shape), math.inf if curator is None else curator.bound
+    if type(curator) is OneBit:
+        chance = np.clip((1 + _clipped_mean(problem, bound) / curator.scale) / 2, 0.0, 1.0)
+        return curator.scale * (2.0 * privacy.binomial(counts, chance[:, None]) - counts)
+    whole = problem.noise == "uniform" and np.abs(problem.f).max() + problem.R <= bound        # nothing is clipped
+    if not (whole or problem.noise == "table") or type(curator) not in (CTL, type(None)):
+        if learner.s.T > SINGLES:
+            raise ValueError(f"T = {learner.s.T}: must be at most {SINGLES}; sums of these reports have no known law, "
+                             "single draws are added; with curator=OneBit every noise has one")
+        for arm, j in np.argwhere(counts):
+            y = problem.sample(arm, env, counts[arm, j])
+            sums[arm, j] = (y if curator is None else curator.report(y, curator.draw(privacy, len(y)))).sum()
+        return sums
+    if whole:
+        uniforms = env.binomial(counts[..., None], 0.5, (*counts.shape, 53)) @ 0.5 ** np.arange(1, 54)
+        sums = problem.f[:, None] * counts + problem.R * (2 * uniforms - counts)
+    else:
+        even = np.full(len(problem.samples), 1 / len(problem.samples))
+        for arm, j in np.argwhere(counts):
+            sums[arm, j] = env.multinomial(counts[arm, j], even) @ np.clip(problem.samples[:, arm], -bound, bound)
+    if curator is not None:
+        sums += curator.scale * (privacy.standard_gamma(counts) - privacy.standard_gamma(counts))
+    return sums
+
+
+def play_batches(learner: PE, env: np.random.Generator, privacy: np.random.Generator) -> Iterator[np.ndarray]:
+    """Drive a PE learner to its horizon on sums of reports; yields after each batch its counts (n, k)."""
+    curator = copy.copy(learner.s.curator)
+    while learner.left.any():
+        counts = learner.left.copy()
+        sums = _report_sums(learner, curator, counts, env, privacy)
+        learner.tell_sums(*(counts, sums) if learner.k > 1 else (counts[:, 0], sums[:, 0]))
+        yield counts
+
+
+def simulate_batches(problem: Problem | Callable[[int], Problem], T: int, *, trials: int, seed: int,
+                     eps: float | None = None, **options: Any) -> Campaign:
+    """PE on sums of reports drawn in their exact law -> Campaign: any T up to 1e15 at the same cost.
+
+    problem: a Problem, or a callable seed -> Problem, as in `simulate`. options: those of `make`. Where sums have no
+    known law (Student noise but for OneBit; rewards that CTL clips; SecureCTL) single draws are added, T <= SINGLES.
+    """
+    T, trials, seed = check.integer("T", T), check.integer("trials", trials), check.integer("seed", seed, low=0)
+    problems, gaps = _problems(problem, trials, seed, options)
+    rows = []
+    for i, (this, gap) in enumerate(zip(problems, gaps)):
+        _, env, privacy, sketch = streams(seed, i)
+        with _one_thread():
+            learner: Any = make("PE", this, T, eps=eps, rng=np.random.default_rng(sketch), **options)
+            rows.append([(c.sum(axis=1) @ gap, learner.active.sum()) for c in play_batches(learner, env, privacy)])
+    regret, active = np.moveaxis(np.array(rows), 2, 0)
+    return Campaign(np.cumsum(learner.sizes), np.cumsum(regret, axis=1), active.astype(int), gaps.mean(axis=1))
