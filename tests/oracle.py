@@ -310,12 +310,68 @@ class _MoMA(_Oracle):
             self.mu = np.array([phi[x] @ theta[self.kstar] for x in range(self.n)])        # l. 13, 14
             self.sigma = np.array([math.sqrt(max(0.0, self.K[x, x] - phi[x] @ phi[x] + lam * phi[x] @ inverse @ phi[x])) for x in range(self.n)])
         if self.constants == "repaired":
-            rest = 3 * math.sqrt(2 * 8 * self.c * self.G / lam)
+            rest = 3 * (8 * 2 ** (1 - self.alpha) * self.c) ** power * self.N ** ((1 - self.alpha) / (2 * (1 + self.alpha))) * math.sqrt(2 * self.G / lam)
         elif self.constants == "theorem":
             rest = 3 * lam ** -0.5 * (9 * m * self.c) ** power * n ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
         else:
             rest = lam ** -0.5 * (m * self.c) ** power * n ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
         self.beta = self.width(rest)
+
+
+class _OneSummary(_MoMA):
+    """The baselines "MoM" and "MoMA-avg": an epoch's k rewards become one number, and one ridge estimate is made of these numbers."""
+    middle = False
+
+    def feed(self, arm, reward):
+        self.plays.append(arm)
+        if len(self.epochs) == self.N:
+            return
+        self.pending.append(reward)
+        if len(self.pending) < self.k:
+            return
+        self.epochs.append(arm)
+        self.columns.append(median(self.pending) if self.middle else math.fsum(self.pending) / self.k)
+        self.pending = []
+        n, lam = len(self.epochs), self.lam
+        self.sketch(self.epochs)
+        if self.m == 0:
+            self.mu, self.sigma = np.zeros(self.n), np.sqrt(np.diag(self.K))
+        else:
+            phi, self.margin["rank"] = embedding(self.K, self.dictionary)
+            V = lam * np.eye(self.m) + sum(np.outer(phi[x], phi[x]) for x in self.epochs)
+            inverse = np.linalg.inv(V)
+            theta = inverse @ sum(y * phi[x] for x, y in zip(self.epochs, self.columns))
+            self.mu = np.array([phi[x] @ theta for x in range(self.n)])
+            self.sigma = np.array([math.sqrt(max(0.0, self.K[x, x] - phi[x] @ phi[x] + lam * phi[x] @ inverse @ phi[x])) for x in range(self.n)])
+        moment = self.c / self.k ** self.alpha                                             # of a mean of k rewards, up to a factor 2
+        rest = lam ** -0.5 * (self.m * moment) ** (1 / (1 + self.alpha)) * n ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
+        self.beta = self.width(rest)
+
+
+class _MoM(_OneSummary):
+    middle = True
+
+
+class _GPUCB(_Oracle):
+    """Plain GP-UCB: no truncation, exact posterior."""
+
+    def first_part(self):
+        return self.B
+
+    def feed(self, arm, reward):
+        self.plays.append(arm)
+        self.rewards.append(reward)
+        self.mu, self.sigma = exact_posterior(self.K, self.plays, self.rewards, self.lam)
+        size, t = self.c ** (1 / (1 + self.alpha)), len(self.plays)
+        log = math.log(t + 1) if self.constants == "order" else 2 * (gain(self.K, self.plays, self.lam) + math.log(1 / self.delta))
+        self.beta = self.width(size * math.sqrt(log / self.lam))
+
+    def covariance(self):
+        """k(x, x') - k_t(x)^T (K_t + lam I)^{-1} k_t(x') for all pairs: what Thompson sampling draws from, times beta^2."""
+        if not self.plays:
+            return self.K
+        columns = self.K[self.plays]
+        return self.K - columns.T @ np.linalg.inv(self.K[np.ix_(self.plays, self.plays)] + self.lam * np.eye(len(self.plays))) @ columns
 
 
 def median(values):
@@ -328,4 +384,4 @@ def median(values):
 
 
 def oracle(name, K, T, **parameters):
-    return {"TGP": _TGP, "ATA": _ATA, "MoMA": _MoMA}[name](K, T, **parameters)
+    return {"TGP": _TGP, "ATA": _ATA, "MoMA": _MoMA, "MoM": _MoM, "MoMA-avg": _OneSummary, "GP-UCB": _GPUCB}[name](K, T, **parameters)

@@ -2,6 +2,7 @@
 import os
 import re
 import shutil
+import sys
 import warnings
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -9,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-import yaml
+from test_docs import KINDS, wrong
 
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -29,7 +30,7 @@ class Document(HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.links, self.sources, self.ids = [], [], set()
-        self.feed(re.sub(r"<svg.*?</svg>", "", re.sub(r'data:[^"]*', "data:", path.read_text("utf-8")), flags=re.S))
+        self.feed(re.sub(r"<svg.*?</svg>", "", re.sub(r'="data:[^"]*', '="data:', path.read_text("utf-8")), flags=re.S))
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
@@ -54,6 +55,36 @@ def test_no_broken_internal_link_image_or_anchor(book):
             if not target.exists() or parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in ids(target):
                 broken.append(f"{page.relative_to(site)} -> {link}")
     assert not broken, "\n".join(sorted(set(broken))[:20])
+
+
+def test_every_rendered_link_to_a_statement_says_the_kind_and_number_of_its_box(book):
+    """As tests/test_docs.py for the sources; here for what the reader sees."""
+    texts = {page: re.sub(r'="data:[^"]*', '="data:', page.read_text("utf-8")) for page in sorted((book / "html/book").rglob("*.html"))}
+    plain = lambda fragment: " ".join(re.sub(r"<[^>]*>", " ", fragment).split())
+    box = rf'<div class="proof (?:{"|".join(KINDS)}) admonition" id="([\w-]+)">\s*<p class="admonition-title"[^>]*>(.*?)</p>'
+    boxes = {label: plain(heading) for text in texts.values() for label, heading in re.findall(box, text, flags=re.S)}
+    links = [(page.stem, plain(words), label) for page, text in texts.items()
+             for label, words in re.findall(r'<a class="reference internal" href="[^"#]*#([\w-]+)"[^>]*>(.*?)</a>', text, flags=re.S) if label in boxes]
+    assert len(boxes) > 40 and len(links) > 150
+    assert not [f"{page}: {words} -> {boxes[label]}" for page, words, label in links if wrong(words, boxes[label])]
+
+
+def test_the_same_quantity_has_the_same_value_on_every_page(book):
+    """Computed on two pages by two programs: the paper's proof with Pinsker's 1/2 and without privacy, at Matérn, T = 10^4, eps = 1."""
+    sys.path.insert(0, str(ROOT / "book"))
+    import shelf
+    rates, better = (shelf.glued(book / f"src/book/pages/{page}.ipynb") for page in ("lb_rates", "lb_better"))
+    assert better["lb_better-pinsker"] == pytest.approx(rates["lb_rates-eps1-private"], rel=1e-9)
+    assert better["lb_better-non-private"] == pytest.approx(rates["lb_rates-eps1-plain"], rel=1e-9)
+
+
+def test_no_page_writes_minus_zero_powers_with_e_or_an_empty_exception(book):
+    """In prose and tables; code, outputs of print and axes are as Python writes them."""
+    found = []
+    for page in sorted((book / "html/book").rglob("*.html")):
+        text = re.sub(r"<(pre|script|style|code|svg)\b.*?</\1>|<[^>]*>", " ", page.read_text("utf-8").partition("<article")[2].partition("</article>")[0], flags=re.S)
+        found += [f"{page.stem}: {m[0]}" for m in re.finditer(r".{0,30}(?<![\w.])(?:[-−]0\.0+(?!\d)|\d(?:\.\d+)?e[+-]?\d{1,3}(?!\w)|all but 0 of).{0,20}", text)]
+    assert not found
 
 
 def test_every_panel_and_page_of_the_toc_is_there(book):
@@ -95,10 +126,25 @@ def opened(request, browser, book):
     page.close()
 
 
+AXE = """async () => {
+    const look = (e) => { const s = getComputedStyle(e); return [s.color, s.backgroundColor, s.opacity, s.fontSize, s.fontWeight].join() };
+    const programs = [...document.querySelectorAll('pre')].filter((e) => [...e.children].every((token) => token.matches('span') && !token.children.length));
+    const inside = programs.map((e) => [...e.childNodes]);
+    const short = programs.map((e) => [e.textContent, ...new Map([...e.children].map((token) => [look(token), token])).values()]);
+    programs.forEach((e, i) => e.replaceChildren(...short[i]));
+    const found = await axe.run(document, {resultTypes: ['violations'], preload: false});
+    programs.forEach((e, i) => e.replaceChildren(...inside[i]));
+    return found.violations;
+}"""
+
+
 def serious(page):
-    """What axe-core finds serious or worse on the page and the theme does not bring."""
+    """What axe-core finds serious or worse on the page and the theme does not bring.
+
+    Programs are shown to it as plain text followed by one token of each look: it takes half of its time to find out which of thousands of tokens lies where.
+    """
     page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")["violations"]
+    found = page.evaluate(AXE)
     return [(v["id"], n["html"][:160]) for v in found if v["impact"] in ("serious", "critical") for n in v["nodes"] if (v["id"], n["html"]) not in THEME]
 
 
@@ -126,12 +172,14 @@ def test_page_fits_a_phone_and_stays_accessible_in_dark_mode(opened):
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function("document.documentElement.dataset.theme == 'dark'")
-    page.wait_for_timeout(1000)                       # the theme makes what now scrolls focusable a moment after a resize
+    page.wait_for_timeout(400)                        # the theme makes what now scrolls focusable a moment after a resize
     culprits = """[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > 391 && !e.closest(
         'pre, .ldpbo-figure, .ldpbo-table, table, mjx-container, [style*=overflow]')).map(e => e.outerHTML.slice(0, 90)).slice(0, 5)"""
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390 and not errors, (wide, page.evaluate(culprits))
-    assert serious(page) == []
+    if serious(page):
+        page.wait_for_timeout(1000)                   # a busy machine: that moment was longer
+        assert serious(page) == []
 
 
 @needs_browser
@@ -144,7 +192,7 @@ def test_search_works_from_disk(browser, book):
 @needs_browser
 def test_a_figures_svg_and_csv_can_be_downloaded(browser, book):
     page, _, _ = load(browser, book, "book/pages/panel_2a")
-    for kind, begins in (("svg", "<?xml"), ("csv", "t,")):
+    for kind, begins in (("svg", "<?xml"), ("csv", "data,setting,algorithm,t,mean,low,high")):
         with page.expect_download() as download:
             page.locator(f'a[download="fig-panel-2a-regret.{kind}"]').click()
         assert Path(download.value.path()).read_text("utf-8").startswith(begins) and download.value.suggested_filename.endswith(kind)

@@ -1,8 +1,12 @@
 """The build program, on a toy book in a temporary folder: nothing is lost or half-written whatever happens to it."""
+import base64
 import hashlib
+import importlib
 import json
 import os
+import pty
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -36,10 +40,10 @@ class Project:
         self.root = root
         (root / "notebooks/params").mkdir(parents=True)
         (root / "data").mkdir()
-        for name in ("build.py", "ldpbo_core.py", "ldpbo_figures.py", "requirements.lock", "_config.yml"):
+        for name in ("build.py", *(p.name for p in ROOT.glob("ldpbo_*.py")), "requirements.lock", "_config.yml"):
             shutil.copy(ROOT / name, root / name)
-        for name in ("custom.css", "references.bib"):
-            target = root / ("book/_static" if name.endswith("css") else "book") / name
+        for name in ("custom.css", "reader.js", "references.bib"):
+            target = root / ("book/_static" if name.endswith(("css", "js")) else "book") / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / "book" / target.relative_to(root / "book"), target)
         self.write("book/index.md", "# Toy book\n\nHello.\n")
@@ -52,11 +56,12 @@ class Project:
     def write(self, name, text):
         (self.root / name).write_text(text, "utf-8")
 
-    def start(self, *args):
-        return subprocess.Popen([sys.executable, "build.py", *args], cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def start(self, *args, **options):
+        return subprocess.Popen([sys.executable, "build.py", *args], cwd=self.root, text=True,
+                                **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options)
 
-    def build(self, *args):
-        process = self.start(*args)
+    def build(self, *args, env=None, **options):
+        process = self.start(*args, env=os.environ | (env or {}), **options)
         self.out, self.err = process.communicate(timeout=300)
         return process.returncode
 
@@ -118,6 +123,228 @@ def test_interrupted_it_says_so_and_the_next_run_goes_on(project):
     assert project.build() == 0, project.err
 
 
+def test_interrupted_in_the_background_of_a_script_it_stops_as_well(project):
+    """A shell without job control starts `... &` with SIGINT ignored, and Python then installs no handler."""
+    for cached in (project.root / "_build/cache").glob("toy_*"):
+        cached.unlink()
+    process, until = project.start(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)), time.time() + 60
+    while not list((project.root / "_build/running").glob("toy_*")) and time.time() < until:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    assert "next run goes on" in process.communicate(timeout=20)[1] and process.returncode == 130
+    assert project.build() == 0, project.err
+
+
+def test_killed_while_rendering_and_started_again_at_once_it_succeeds(clean):
+    assert clean.build() == 0, clean.err
+    whole, renderer = clean.bytes(), lambda: list((clean.root / "_build").glob("rendering*"))
+    for i, moment in enumerate((0.1, 1.0, 2.5)):
+        clean.write("book/index.md", f"# Toy book\n\nHello {i}.\n")
+        process, until = clean.start(), time.time() + 60
+        while not renderer() and time.time() < until:
+            time.sleep(0.02)
+        time.sleep(moment)
+        process.kill()
+        assert clean.build() == 0, clean.err
+        process.communicate()
+        assert not renderer()
+    clean.write("book/index.md", "# Toy book\n\nHello.\n")
+    assert clean.build() == 0, clean.err
+    assert clean.bytes() == whole
+
+
+def test_a_book_killed_between_its_two_renames_is_put_back(project):
+    assert project.build() == 0, project.err
+    before = project.bytes()
+    os.replace(project.root / "_build/html", project.root / "_build/old")
+    assert project.build() == 0, project.err
+    assert "(unchanged)" in project.out and project.bytes() == before and not (project.root / "_build/old").exists()
+
+
+@pytest.mark.parametrize("name, damage", [
+    ("_build/cache/toy_a-*.page", lambda data: data[:len(data) // 2]),
+    ("_build/cache/toy_a-*.page", lambda data: data.replace(b"A toy", b"A lie")),
+    ("_build/html/book/pages/toy_a.html", lambda data: b""),
+    ("_build/html/book/pages/toy_a.html", None),
+    ("_build/html/_static/mathjax/tex-chtml-full.js", lambda data: data + b";alert(1)"),
+    ("_build/html/.built", lambda data: b"{"),
+    ("_build/src/book/pages/toy_a.ipynb", lambda data: b"{}"),
+], ids=["truncated cache", "altered cache", "emptied page", "missing page", "altered script", "damaged record", "altered source"])
+def test_what_was_damaged_between_builds_is_made_anew(project, name, damage):
+    assert project.build() == 0, project.err
+    before = project.bytes()
+    (path,) = project.root.glob(name)
+    path.unlink() if damage is None else path.write_bytes(damage(path.read_bytes()))
+    assert project.build() == 0, project.err
+    assert "src" in path.parts or f"{path.name} is not what was written" in project.out
+    assert project.bytes() == before
+
+
+def test_a_folder_that_is_not_ours_is_refused_and_nothing_in_it_is_touched(project, tmp_path):
+    for name in ("src/a.txt", "html/index.html", "old/b", "running/c", "failed/d", "rendering/e"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    assert project.build("--out", str(tmp_path), "plain") == 1
+    assert "not from this build" in project.err and str(tmp_path) in project.err
+    assert sorted(tmp_path.rglob("*")) == before and (tmp_path / "html/index.html").read_text() == "mine"
+    assert project.build("--out", str(tmp_path / "new/folder"), "plain") == 0, project.err
+    assert project.build("--out", str(tmp_path / "new/folder"), "plain") == 0, project.err
+
+
+def test_a_folder_that_cannot_be_written_is_a_message(project, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    for out in (tmp_path / "file", tmp_path / "file/below", Path("/proc/ldpbo")):
+        assert project.build("--out", str(out), "plain") == 1
+        assert str(out) in project.err and "Traceback" not in project.err and len(project.err.splitlines()) <= 4
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_full_disk_is_a_message_and_the_next_run_goes_on(clean, tmp_path):
+    """A limit on the size of files stands for the full disk: the same error, at the same places."""
+    small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+    clean.write("notebooks/plain.ipynb", notebook("m = 1", "print('x' * 100_000)"))
+    assert clean.build("--out", str(tmp_path / "out"), "plain", preexec_fn=small) == 1
+    assert "free some space" in clean.err and "Traceback" not in clean.err and len(clean.err.splitlines()) <= 4, clean.err
+    assert clean.build("--out", str(tmp_path / "out"), "plain") == 0, clean.err
+
+
+def test_a_cell_that_hangs_is_ended_with_a_message(clean):
+    clean.write("notebooks/plain.ipynb", notebook("m = 1", "while True: pass"))
+    assert clean.build("plain", env={"LDPBO_CELL_SECONDS": "2"}) == 1
+    assert all(words in clean.err for words in ("notebooks/plain.ipynb", "cell-1", "while True", "2 s", "LDPBO_CELL_SECONDS"))
+
+
+def test_a_renderer_that_hangs_is_ended_with_a_message(clean):
+    clean.write("book/index.md", "# Toy book\n\nHello again.\n")
+    assert clean.build(env={"LDPBO_RENDER_SECONDS": "0.5"}) == 1
+    assert "0.5 s" in clean.err and "Traceback" not in clean.err
+
+
+def test_a_long_cell_shows_on_the_terminal_where_it_is_and_for_how_long(clean):
+    clean.write("notebooks/plain.ipynb", notebook("m = 1", "import time\ntime.sleep(4)"))
+    ours, theirs = pty.openpty()
+    process = clean.start("plain", stdout=theirs)
+    os.close(theirs)
+    assert "" == process.communicate(timeout=60)[1]
+    shown = os.read(ours, 10**6).decode()
+    assert "plain (cell 3 of 3, 2 s)" in shown and "elapsed 0:0" in shown
+
+
+def test_a_table_for_other_pages_stays_in_the_executed_page_and_readers_do_not_see_it(clean):
+    table = {"columns": ["t"], "rows": [[1], [2]]}
+    clean.write("notebooks/plain.ipynb", notebook("m = 1", f"display({{'application/vnd.ldpbo.table+json': {table}}}, raw=True)", "print('seen')"))
+    assert clean.build() == 0, clean.err
+    page = json.loads((clean.root / "_build/src/book/pages/plain.ipynb").read_text())
+    assert page["cells"][2]["outputs"][0]["data"] == {"application/vnd.ldpbo.table+json": table}
+    text = (clean.root / "_build/html/book/pages/plain.html").read_text()
+    assert "seen" in text and "columns" not in text.split("cell_output")[1]
+
+
+@pytest.fixture
+def assets(monkeypatch, tmp_path):
+    """book/live_assets.py with a cache of its own."""
+    monkeypatch.syspath_prepend(ROOT / "book")
+    live_assets = importlib.import_module("live_assets")
+    monkeypatch.setattr(live_assets, "CACHE", tmp_path / "npm")
+    return live_assets
+
+
+def test_npm_that_hangs_is_ended_and_the_page_goes_to_the_cdn(assets, monkeypatch, tmp_path):
+    npm = tmp_path / "npm-bin/npm"
+    npm.parent.mkdir()
+    npm.write_text("#!/bin/sh\nexec sleep 60\n")
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{npm.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(assets, "NPM_SECONDS", 0.5)
+    with pytest.raises(assets.NoPackages, match="0.5 s"):
+        assets._package("pyodide")
+
+
+def test_an_altered_file_of_the_runtime_is_made_again(assets, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(assets, "_script", lambda packages: b"runtime")
+    path = assets._runtime({})
+    assert path.read_bytes() == b"runtime" and assets._runtime({}) == path and capsys.readouterr().out == ""
+    for damage in (b"", b"runtime;alert(1)"):
+        path.write_bytes(damage)
+        assert assets._runtime({}).read_bytes() == b"runtime" and "is not what was written" in capsys.readouterr().out
+
+
+def test_an_altered_package_is_downloaded_again(assets, monkeypatch, tmp_path, capsys):
+    good = base64.b64encode(hashlib.sha512(b"good\n").digest()).decode()
+    npm = tmp_path / "npm-bin/npm"
+    npm.parent.mkdir()
+    npm.write_text('#!/bin/sh\necho good > "$4/toy-1.0.tgz"\n')
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{npm.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(assets, "PINS", {"toy": ("1.0", good)})
+    path = assets._package("toy")
+    path.write_bytes(b"bad\n")
+    assert assets._package("toy").read_bytes() == b"good\n" and "downloaded again" in capsys.readouterr().out
+    monkeypatch.setattr(assets, "PINS", {"toy": ("1.0", "other")})
+    with pytest.raises(RuntimeError, match="pinned is other"):
+        assets._package("toy")
+
+
+def test_the_whole_book_is_printed_with_links_that_work_and_only_when_it_changed(clean):
+    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        pytest.skip("no chromium")
+    clean.write("book/index.md", "# Toy book\n\nHello $x^2$.\n")
+    assert clean.build("--pdf") == 0, clean.err
+    pdf = clean.root / "_build/html/ldpbo.pdf"
+    data = pdf.read_bytes()
+    assert data.startswith(b"%PDF") and data.count(b"/Subtype /Link") >= 3 and b"/Outlines" in data and b"MathJax" in data
+    assert clean.build("--pdf") == 0 and pdf.read_bytes() == data
+    pdf.write_bytes(data[:100])
+    assert clean.build("--pdf") == 0 and pdf.read_bytes().startswith(b"%PDF") and pdf.stat().st_size > 1000
+    assert not list((clean.root / "_build").glob("rendering*"))
+
+
+def test_a_printed_book_offers_its_pdf_and_stays_whole(tmp_path):
+    """The link is hidden until there is something to load."""
+    program = """import sys; from pathlib import Path; import build
+site = Path(sys.argv[1]); page = site / "book/reproduce.html"
+build.record(site, "digest")
+build.offer(site, "book/reproduce.html"); build.offer(site, "book/missing.html")
+print(build.whole(site, "digest"), page.read_text())"""
+    page = tmp_path / "book/reproduce.html"
+    page.parent.mkdir()
+    page.write_text('<p><a class="ldpbo-pdf" data-href="../ldpbo.pdf" hidden="">PDF</a><span class="ldpbo-no-pdf">none,\n<code>make pdf</code></span>.</p>')
+    out = subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert out == 'True <p><a class="ldpbo-pdf" href="../ldpbo.pdf">PDF</a>.</p>\n'
+
+
+def test_without_chromium_the_book_is_there_and_the_pdf_is_a_message(project, tmp_path):
+    assert project.build() == 0, project.err
+    (project.root / "_build/html/ldpbo.pdf").unlink(missing_ok=True)
+    assert project.build("--pdf", env={"PATH": str(tmp_path), "CHROMIUM": ""}) == 1
+    assert "apt install chromium" in project.err and (project.root / "_build/html/index.html").exists()
+
+
+def test_stored_results_of_another_code_stop_a_full_build_before_anything_runs(clean):
+    code = importlib.import_module("ldpbo_files").code_hash()
+    clean.write("data/originals.json", '{"code": "0123456789ab", "panels": {}}')
+    assert clean.build() == 1
+    assert "made by code 0123456789ab" in clean.err and code in clean.err and "make originals" in clean.err and " pages, " not in clean.out
+    assert clean.build("plain") == 0, clean.err                  # a single page, as `make originals` itself asks for
+    clean.write("data/originals.json", json.dumps({"code": code, "panels": {}}))
+    assert clean.build() == 0, clean.err
+
+
+@pytest.mark.parametrize("source, values, expected", [
+    ("a = 1.0    # é first\nb = 2   # second", {"a": None}, "a = None   # é first\nb = 2   # second"),
+    ("a = 1    # x\nb = [1,\n     2]   # y\nc = 3", {"b": [3], "c": "three", "a": 123456789}, "a = 123456789  # x\nb = [3]   # y\nc = \"three\""),
+    ("a = '#'   # x", {"a": "b#"}, "a = \"b#\"  # x"), ("a = 1   # x", {}, "a = 1   # x")])
+def test_values_are_put_into_the_text_of_a_parameters_cell(source, values, expected):
+    assert importlib.import_module("build").with_values(source, values) == expected
+
+
+def test_a_page_shows_its_parameters_once_with_the_values_used(project):
+    cells = json.loads((project.root / "_build/src/book/pages/toy_b.ipynb").read_text("utf-8"))["cells"]
+    assert [c["metadata"].get("tags") for c in cells].count(["parameters"]) == 1 and "injected-parameters" not in json.dumps(cells)
+    assert "".join(cells[1]["source"]) == "n = 5   # size"
+
+
 def test_quick_and_full_builds_keep_apart(clean):
     before = clean.bytes()
     assert clean.build("--quick", "toy_a", "toy_b") == 0, clean.err
@@ -129,10 +356,14 @@ def test_quick_and_full_builds_keep_apart(clean):
     ("notebooks/plain.ipynb", notebook("m = 1", tags=()), ["notebooks/plain.ipynb", "0 cells tagged `parameters`"]),
     ("notebooks/plain.ipynb", notebook("m = 1", "x = 2\nx / 0"), ["notebooks/plain.ipynb", "cell-1", "x / 0", "ZeroDivisionError", "failed/plain.ipynb"]),
     ("notebooks/plain.ipynb", notebook("m = 1", "import os\nos.kill(os.getpid(), 9)"), ["notebooks/plain.ipynb", "cell-1", "os.kill", "Kernel died"]),
+    ("notebooks/plain.ipynb", notebook("m = 1", "import sys\nsys.exit(0)", "print(1)"), ["notebooks/plain.ipynb", "cell-1", "sys.exit(0)", "SystemExit"]),
+    ("notebooks/plain.ipynb", notebook("m = 1", "display({'application/x-plot': 1}, raw=True)"), ["plain.ipynb", "cell-1", "application/x-plot"]),
+    ("notebooks/plain.ipynb", "{", ["notebooks/plain.ipynb", "cannot be read"]),
     ("notebooks/toy.ipynb", notebook(*TOY), ["notebooks/toy.ipynb", "cell-3", "caption"]),
     ("_toc.yml", "format: jb-book\nroot: book/index\nchapters:\n- file: book/pages/nowhere\n", ["book/pages/nowhere", "no notebooks/nowhere.ipynb"]),
     ("book/index.md", "# Toy book\n\nSee {prf:ref}`no-such-label`.\n", ["book/index", "no-such-label"]),
-], ids=["unknown parameter", "no parameters cell", "failing cell", "killed kernel", "figure without caption", "page without notebook", "warning"])
+], ids=["unknown parameter", "no parameters cell", "failing cell", "killed kernel", "exit in a cell", "output nobody sees",
+        "broken notebook", "figure without caption", "page without notebook", "warning"])
 def test_a_fault_stops_the_build_in_one_screen_and_the_last_good_book_stays(clean, name, text, said):
     assert clean.build() == 0, clean.err
     before = clean.bytes("_build/html", "_build/src/book/pages")
@@ -144,9 +375,13 @@ def test_a_fault_stops_the_build_in_one_screen_and_the_last_good_book_stays(clea
 
 
 @pytest.mark.parametrize("name, pages", [("ldpbo_core.py", ["plain", "toy_a", "toy_b"]), ("requirements.lock", ["plain", "toy_a", "toy_b"]),
-                                         ("notebooks/params/toy_b.yml", ["toy_b"]), ("data/stocks.csv", ["plain"]), ("book/index.md", [])])
+                                         ("notebooks/params/toy_b.yml", ["toy_b"]), ("data/stocks.csv", ["plain"]),
+                                         ("data/sweeps/widths.csv", ["toy_b"]), ("data/sweeps/width.csv", []), ("book/index.md", [])])
 def test_a_page_runs_again_exactly_when_something_it_depends_on_changed(clean, name, pages):
-    sys.path.insert(0, str(clean.root))
+    (clean.root / "data/sweeps").mkdir(exist_ok=True)
+    clean.write("notebooks/params/toy_b.yml", "n: 5   # and a page that is told which sweep to show\n")
+    clean.write("notebooks/toy.ipynb", notebook("n = 3   # size\nsweep = ''   # name", metadata={}))
+    clean.write("notebooks/params/toy_b.yml", "n: 5\nsweep: widths\n")
     digest = ("import build; pages = {p: build.Page(p, None, False) for p in ('toy_a', 'toy_b', 'plain')}; "
               "print(*(pages[p].digest(pages) for p in pages))")
     ask = lambda: subprocess.run([sys.executable, "-c", digest], cwd=clean.root, capture_output=True, text=True, check=True).stdout.split()
@@ -167,3 +402,56 @@ def test_the_page_that_needs_others_runs_after_them_and_again_when_they_change(c
     clean.write("notebooks/params/toy_b.yml", "n: 2\n")
     assert clean.build("reader") == 0, clean.err
     assert "[0. 1.]" in (clean.root / "_build/src/book/pages/reader.ipynb").read_text()
+
+
+# ---- make and its .venv ----------------------------------------------------------------------------------------
+
+@pytest.fixture
+def make(tmp_path):
+    """`make` on a project that locks no packages -> function (words) -> finished process; .root is the project."""
+    for name in ("Makefile", ".ci/environment.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "requirements.lock").write_text("")
+    (tmp_path / "pyproject.toml").write_text("")
+    env = {k: v for k, v in os.environ.items() if k not in ("PYTHON", "MAKEFLAGS")} | {"PIP_NO_INDEX": "1"}
+    call = lambda *words: subprocess.run(["make", "-s", *words], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
+    call.root = tmp_path
+    return call
+
+
+def test_the_environment_is_made_again_when_its_content_changed_and_the_old_one_stays_until_then(make):
+    done = make("venv")
+    assert done.returncode == 0 and "Installing" in done.stdout, done.stderr
+    pip = make.root / ".venv/bin/pip"
+    assert pip.read_text().startswith(f"#!{make.root}/.venv/bin/python") and subprocess.run([pip, "--version"]).returncode == 0
+    assert str(make.root) in subprocess.run([make.root / ".venv/bin/python", "-c", "import sys; print(sys.path)"], capture_output=True, text=True, cwd="/").stdout
+    os.utime(make.root / "requirements.lock", (2**32, 2**32))
+    assert make("venv").stdout == ""
+    (make.root / "requirements.lock").write_text(f"nowhere==1.0 --hash=sha256:{'0' * 64}\n")
+    done = make("venv")
+    assert "Installing" in done.stdout and done.returncode != 0 and "is as it was" in done.stderr and "Traceback" not in done.stderr
+    assert (make.root / ".venv/.ready").exists() and subprocess.run([make.root / ".venv/bin/python", "-c", ""]).returncode == 0
+    assert not list(make.root.glob(".venv.[no]*"))
+
+
+def test_what_a_symbolic_link_leads_to_is_never_emptied(make, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    (other / "mine.txt").write_text("mine")
+    (make.root / ".venv").symlink_to(other)
+    done = make("venv")
+    assert done.returncode == 0, done.stderr
+    assert (other / "mine.txt").read_text() == "mine" and len(list(other.iterdir())) == 1
+    assert (make.root / ".venv/bin/python").exists() and not (make.root / ".venv").is_symlink()
+
+
+def test_an_interpreter_that_is_not_there_is_an_error_and_a_picture_needs_a_build(make):
+    done = make("venv", "PYTHON=/nowhere/python3.12")
+    assert done.returncode != 0 and "/nowhere/python3.12" in done.stderr and not (make.root / ".venv").exists()
+    done = make("-o", "venv", "picture")
+    assert done.returncode != 0 and "run make book first" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_lab_starts_as_root_and_as_anybody_else(make):
+    words = make("-n", "-o", "venv", "lab").stdout.split()
+    assert words[-1] == "notebooks" and ("--allow-root" in words) == (os.getuid() == 0)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import ldpbo_bounds as bounds
 import ldpbo_core as ldpbo
 
 EPS = [0.01, 0.5, 1.0, 2.0, 10.0]
@@ -148,6 +149,73 @@ def test_secure_cannot_be_seeded_and_survives_copy_and_pickle():
         assert (twin.eps, twin.grid, twin.scale, twin.bound, twin.promise) == (1.0, curator.grid, curator.scale, 2.0, curator.promise)
 
 
+class LabelledSecure(ldpbo.SecureCTL):
+    def __init__(self, eps, B, R, label):
+        super().__init__(eps, B, R)
+        self.label = label
+
+
+class LabelledBit(ldpbo.OneBit):
+    label = "a subclass"
+
+
+@pytest.mark.parametrize("kind", [lambda: LabelledBit(1.0, 1.0, 1.0), pytest.param(lambda: LabelledSecure(1.0, 1.0, 1.0, "x"), marks=secure)])
+def test_a_subclass_stays_itself_in_copies_and_pickles(kind):
+    curator = kind()
+    for twin in (copy.copy(curator), copy.deepcopy(curator), pickle.loads(pickle.dumps(curator))):
+        assert type(twin) is type(curator) and vars(twin) == vars(curator) and twin.label == curator.label
+        assert math.isfinite(twin.privatise(0.5))
+
+
+@secure
+@pytest.mark.parametrize("eps", [1e16, 1e300, 1e-9, 3e-14])
+def test_secure_serves_every_eps_with_a_grid_that_suits_it(eps):
+    curator = ldpbo.SecureCTL(eps, 1.0, 1.0)
+    assert eps * (1 - 1e-14) <= curator._noise.map(int(4 / curator.grid)) <= eps and curator.grid <= 2**-20 * max(2, 2 * curator.scale / 2**27)
+    assert math.isfinite(curator.privatise(0.5)) and curator.log_density(0.0, 0.0) <= 0
+    assert curator.variance == pytest.approx(2 * curator.scale**2, rel=1e-9) if eps < 1 else curator.variance == 0
+
+
+@secure
+@pytest.mark.parametrize("given, named", [(dict(eps=1e-16), "eps = 1e-16"), (dict(B=5e-324, R=0), "B = 5e-324"), (dict(B=1e200), "B = 1e.200")])
+def test_secure_names_what_was_given_and_no_grid_that_was_not(given, named):
+    with pytest.raises(ValueError, match=f"{named}.*must be") as caught:
+        ldpbo.SecureCTL(**(dict(eps=1.0, B=1.0, R=1.0) | given))
+    assert "grid = " not in str(caught.value)
+
+
+@secure
+def test_a_subclass_of_secure_stays_what_it_is_in_copies():
+    class Counted(ldpbo.SecureCTL):
+        calls = 0
+
+        def __init__(self, note, *bounds):
+            super().__init__(*bounds)
+            self.note = note
+
+        def report(self, y, draw):
+            type(self).calls += 1
+            return super().report(y, draw)
+
+    curator = Counted("mine", 1.0, 1.0, 1.0)
+    for twin in (copy.copy(curator), copy.deepcopy(curator)):
+        twin.privatise(0.5)
+        assert type(twin) is Counted and twin.note == "mine" and twin.promise == curator.promise
+    ldpbo.simulate(ldpbo.Problem(K=np.eye(2), f=[0.0, 1.0], B=1.0, R=1.0), ["uniform"], 5, trials=1, seed=0, curator=curator)
+    assert Counted.calls == 7
+
+
+@secure
+@pytest.mark.parametrize("kind", PRIVATE)
+def test_copies_do_not_carry_how_many_rewards_were_clipped(kind):
+    curator = kind(1.0, 1.0, 1.0)
+    curator.privatise(5.0)
+    assert curator.clipped == 1
+    for twin in (copy.copy(curator), copy.deepcopy(curator), pickle.loads(pickle.dumps(curator))):
+        assert twin.seen == twin.clipped == 0
+    assert curator.clipped == 1
+
+
 @secure
 @pytest.mark.parametrize("grid", [0.3, 1e-30, 64.0, -1.0, math.nan])
 def test_secure_rejects_a_grid_it_cannot_keep(grid):
@@ -181,6 +249,24 @@ def test_out_of_range_input_is_clipped_and_counted(kind):
     curator.privatise(1e300, np.random.default_rng(0))
     assert (curator.seen, curator.clipped) == (6, 3)
     np.testing.assert_array_equal(curator.log_density(reports_of(curator), 9.0), curator.log_density(reports_of(curator), 2.0))
+
+
+@pytest.mark.parametrize("kind", PRIVATE)
+def test_copies_and_pickles_do_not_say_whose_reward_was_out_of_range(kind):
+    curator = kind(1.0, 1.0, 1.0)
+    curator.privatise(9.0)
+    for twin in (copy.copy(curator), copy.deepcopy(curator), pickle.loads(pickle.dumps(curator))):
+        assert (twin.seen, twin.clipped) == (0, 0)
+    assert (curator.seen, curator.clipped) == (1, 1)
+
+
+@pytest.mark.parametrize("seed", [0, 7, np.int64(3), [1, 2], np.random.SeedSequence(0), np.random.RandomState(0)])
+@pytest.mark.parametrize("kind", PRIVATE + [lambda *_: ldpbo.Identity()])
+def test_a_seed_instead_of_a_generator_is_refused_as_it_would_repeat_the_noise(kind, seed):
+    curator = kind(1.0, 1.0, 1.0)
+    with pytest.raises(ValueError, match="^rng = (.|\\n)*must be a numpy Generator or None; a seed would .* same noise"):
+        curator.privatise(0.5, seed)
+    assert curator.seen == 0
 
 
 @pytest.mark.parametrize("kind", LAPLACE_AND_BIT)
@@ -223,11 +309,11 @@ def test_nonsense_settings_are_named(kind, bad):
 
 
 def test_total_epsilon_counts_reports_per_user():
-    assert ldpbo.total_epsilon(0.5, 14) == 7.0 and ldpbo.total_epsilon(None, 1) == math.inf
-    np.testing.assert_array_equal(ldpbo.total_epsilon(0.5, [0, 1, 3]), [0, 0.5, 1.5])
+    assert bounds.total_epsilon(0.5, 14) == 7.0 and bounds.total_epsilon(None, 1) == math.inf
+    np.testing.assert_array_equal(bounds.total_epsilon(0.5, [0, 1, 3]), [0, 0.5, 1.5])
     for bad in (-1, 1.5, [1, math.nan]):
         with pytest.raises(ValueError, match="reports"):
-            ldpbo.total_epsilon(1.0, bad)
+            bounds.total_epsilon(1.0, bad)
 
 
 # ---- curators inside a run -------------------------------------------------------------------------------------------
@@ -294,7 +380,7 @@ def test_saved_results_figures_and_logs_of_a_private_run_hold_no_raw_reward(kind
     saved = io.BytesIO()
     np.savez(saved, regret=result.regret, **result.records)
     figures = pytest.importorskip("ldpbo_figures")
-    data = figures._csv(figures.regret_columns(result) | {"reports": result.records["reports"].ravel()}).decode()
+    data = (figures._csv(figures.curves({"": result})) + figures._csv({"reports": result.records["reports"].ravel()})).decode()
     out, err = capfd.readouterr()
     text = out + err + caplog.text + data + repr(result) + repr(vars(curator))
     blob = saved.getvalue() + pickle.dumps(result) + pickle.dumps(curator)

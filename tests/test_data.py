@@ -1,4 +1,5 @@
 """The files of data/: what is shipped, and how the originals are fetched. No test here needs a network."""
+import csv
 import functools
 import hashlib
 import http.server
@@ -157,3 +158,18 @@ def test_fetch_without_a_network_says_what_to_do(tmp_path, monkeypatch):
         fetch.main(base="http://127.0.0.1:9/", folder=tmp_path / "original")
     for part in (fetch.BASE, "LDPBO_DATA", "iw_data_all.mat and fin.csv", "stand-ins"):
         assert part in str(failure.value)
+
+
+# ---- stored timings
+
+def test_stored_timings_name_their_machine_and_code_and_span_the_domain_sizes():
+    with open(DATA / "bench.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {r["axis"] for r in rows} == {"n", "r", "t"} and {r["learner"] for r in rows} == {"TGP", "MoMA", "ATA"}
+    assert {(r["kernel"], r["d"]) for r in rows if int(r["n"]) == 100_000} == {(k, d) for k in ("SE", "Matern 5/2") for d in "23"}
+    assert {int(r["n"]) for r in rows if r["axis"] == "n"} >= {1000, 10_000, 100_000}
+    with open(DATA / "botorch.csv", encoding="utf-8") as file:
+        torch = list(csv.DictReader(file))
+    assert torch[0]["same"] == torch[0]["T"] and torch[0]["version"]
+    for r in rows + torch:
+        assert "processors" in r["machine"] and re.fullmatch("[0-9a-f]{12}", r["code"]) and float(r["seconds"]) > 0

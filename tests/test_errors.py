@@ -3,11 +3,14 @@
 Each row: a call, and the words its message must contain (the argument's name, the value where it is one number or word, a word about what is allowed).
 """
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
+import ldpbo_bounds as bounds
 import ldpbo_core as ldpbo
+import ldpbo_simulate
 
 I3 = np.eye(3)
 GOOD = dict(K=I3, f=[0.0, 0.5, 1.0], B=1.0, R=1.0, v=3.0, c=2.0)
@@ -43,6 +46,32 @@ def spoiled(array, index, value):
 
 NOT_SYMMETRIC = [[1.0, 0.2], [0.1, 1.0]]
 NOT_PSD = [[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]]
+
+SCALARS = {"a complex number": np.complex128(0.5 + 2j), "a complex array": np.array(0.5 + 2j), "a date": np.datetime64("2020-01-01"),
+           "a duration": np.timedelta64(1, "s"), "a masked value": np.ma.masked, "a masked array": np.ma.array(0.5, mask=True), "10**400": 10**400,
+           "a text of digits": "0.5", "None in an array": np.array(None), "a list": [0.5]}
+ENTRIES = {"complex numbers": 0.5 + 2j, "dates": np.datetime64("2020-01-01"), "masked values": np.ma.masked, "10**400": 10**400, "texts of digits": "0.5",
+           "None": None, "lists": [1.0, 2.0], "durations": np.timedelta64(1, "s")}
+
+
+def row(entry, like=(0.0, 0.5, 1.0)):
+    """The array `like` with one entry replaced: of its own kind where NumPy has one, else of objects."""
+    if entry is np.ma.masked:
+        return np.ma.array(like, mask=[0, 0, 1])
+    if isinstance(entry, np.datetime64):
+        return np.full(len(like), entry)
+    spoilt = np.array(like, dtype=complex if isinstance(entry, complex) else object)
+    spoilt[-1] = entry
+    return spoilt
+
+
+def square(entry):
+    return np.ma.stack([row(entry, like) for like in I3]) if entry is np.ma.masked else np.stack([row(entry, like) for like in I3])
+
+
+def table(entry):
+    return np.ma.stack([row(entry, like) for like in TABLE]) if entry is np.ma.masked else np.stack([row(entry, like) for like in TABLE])
+
 
 CASES = {
     # privacy
@@ -148,7 +177,13 @@ CASES = {
     "no algorithm": (lambda: simulate([]), ["names", "TGP", "ATA", "MoMA"]),
     "unknown constants": (lambda: make(constants="best"), ["constants = 'best'", "order", "theorem"]),
     "no repaired ATA": (lambda: make("ATA", constants="repaired"), ["constants", "repaired", "ATA"]),
-    "no repaired MoMA below alpha 1": (lambda: ldpbo.make("MoMA", problem(alpha=0.5), 100, constants="repaired"), ["constants", "repaired", "alpha"]),
+    "no repaired PE": (lambda: make("PE", constants="repaired"), ["constants", "repaired", "PE"]),
+    "T beyond what floats count": (lambda: make("PE", T=10 ** 16), ["T = 10000000000000000", "10**15"]),
+    "lam None of another learner": (lambda: make("TGP", lam=None), ["lam = None", "> 0"]),
+    "more reports than planned": (lambda: make("PE").tell_sums([100, 0, 0], [0.0, 0.0, 0.0]), ["counts of arm 0 = 100", "from 0 to"]),
+    "sums with NaN": (lambda: make("PE").tell_sums([1, 0, 0], [math.nan, 0.0, 0.0]), ["sums", "nan", "finite"]),
+    "sums of another number of arms": (lambda: make("PE").tell_sums([1, 0], [0.0, 0.0]), ["counts", "sums", "(2,)", "(3,)"]),
+    "counts that are not whole": (lambda: make("PE").tell_sums([1.0, 0.0, 0.0], [0.0, 0.0, 0.0]), ["counts", "float64", "integers"]),
     "a problem that is none": (lambda: ldpbo.make("TGP", I3, 10), ["problem", "Problem"]),
     "a problem that is none in simulate": (lambda: simulate(problem=None), ["problem"]),
     "a callable that returns no problem": (lambda: simulate(problem=lambda seed: seed), ["problem", "Problem"]),
@@ -180,10 +215,55 @@ CASES = {
     "kernel: NaN": (lambda: ldpbo.matern_kernel([math.nan], [1.0], lengthscale=1.0, nu=1.5), ["X", "nan", "finite"]),
     "kernel: a ragged list": (lambda: ldpbo.se_kernel([[1.0, 2.0], [3.0]], [[1.0, 2.0]], lengthscale=1.0), ["X"]),
     "kernel: words": (lambda: ldpbo.se_kernel(["a"], [1.0], lengthscale=1.0), ["X", "numbers"]),
+    # kinds that NumPy would turn into numbers without a word
+    **{f"{what} as {name}": (lambda call=call, value=value: call(value), [name.split()[0], "must be"])
+       for what, value in SCALARS.items() for name, call in {
+           "eps": lambda x: make(eps=x), "lam": lambda x: make(lam=x), "delta": lambda x: make(delta=x), "acc": lambda x: make("ATA", acc=x),
+           "beta_scale": lambda x: make(beta_scale=x), "reward": told, "T": lambda x: make(T=x), "k": lambda x: make("MoMA", k=x), "B": lambda x: problem(B=x),
+           "R": lambda x: problem(R=x), "v": lambda x: problem(v=x), "alpha": lambda x: problem(alpha=x), "y": lambda x: ldpbo.CTL(1.0, 1.0, 1.0).privatise(x, RNG),
+           "arm": lambda x: PROBLEM.sample(x, RNG), "lengthscale": lambda x: ldpbo.se_kernel([0.0], [1.0], lengthscale=x)}.items() if (what, name) not in {("a list", "y"), ("a list", "lengthscale")}},
+    **{f"an array of {what} as {name}": (lambda call=call, value=value: call(value), [name, "must be"])
+       for what, value in ENTRIES.items() for name, call in {
+           "K": lambda x: problem(K=square(x)), "f": lambda x: problem(f=row(x)), "samples": lambda x: ldpbo.table_problem(table(x)),
+           "train": lambda x: ldpbo.table_problem(TABLE, table(x)), "X": lambda x: ldpbo.se_kernel(row(x), [1.0], lengthscale=1.0),
+           "Y": lambda x: ldpbo.linear_kernel([1.0], row(x)), "y": lambda x: ldpbo.posterior(I3, [0, 1, 2], row(x), 1.0)}.items()},
+    **{f"reports of an array of {what}": (lambda value=value: ldpbo.CTL(1.0, 1.0, 1.0).privatise(row(value), RNG), ["y", "must be"])
+       for what, value in ENTRIES.items()},
+    "arms that are masked": (lambda: ldpbo.posterior(I3, np.ma.array([0, 1], mask=[0, 1]), [1.0, 2.0], 1.0), ["arm", "0 to 2"]),
+    "arms that are dates": (lambda: ldpbo.posterior(I3, np.array(["2020-01-01"], "M8[D]"), [1.0], 1.0), ["arm", "0 to 2"]),
+    "a ragged list of arms": (lambda: ldpbo.posterior(I3, [0, [1, 2]], [1.0, 2.0], 1.0), ["arm = [1, 2]", "0 to 2"]),
+    "rewards that would overflow": (lambda: ldpbo.posterior(I3, [0], [1e200], 1.0), ["y[0] = 1e+200", "1e+100"]),
+    "mean rewards that would overflow": (lambda: problem(f=[0.0, 1.0, -1e308]), ["f[2] = -1e+308", "1e+100"]),
+    # settings at the ends of floating point
+    "lam subnormal": (lambda: make(lam=5e-324), ["lam = 5e-324", "1e-10"]),
+    "lam that rounding drowns": (lambda: make(lam=1e-14), ["lam = 1e-14", "1e-10"]),
+    "posterior: lam that rounding drowns": (lambda: ldpbo.posterior(I3, [0], [1.0], 1e-14), ["lam = 1e-14", "1e-10"]),
+    "gain: lam subnormal": (lambda: ldpbo.information_gain(I3, 5, 5e-324), ["lam = 5e-324", "1e-10"]),
+    "delta subnormal": (lambda: make(delta=5e-324, constants="theorem"), ["delta = 5e-324", "(0, 1)", "1e-100"]),
+    "acc subnormal": (lambda: make("ATA", acc=1e-300), ["acc = 1e-300", "(0, 1)", "1e-100"]),
+    "beta_scale near the largest float": (lambda: make(beta_scale=1.7e308), ["beta_scale = 1.7e+308", "1e100"]),
+    "nu subnormal": (lambda: ldpbo.matern_kernel([0.0], [1.0], lengthscale=1.0, nu=5e-324), ["nu = 5e-324", "> 0"]),
+    "lengthscale subnormal": (lambda: ldpbo.se_kernel([0.0], [1.0], lengthscale=5e-324), ["lengthscale = 5e-324", "> 0"]),
+    "B subnormal": (lambda: ldpbo.CTL(1.0, 5e-324, 0.0), ["B = 5e-324", "> 0"]),
+    "T beyond floats": (lambda: make(T=10**400), ["T = 1000", "10**15"]),
+    "radius: delta subnormal": (lambda: bounds.subweibull_radius(10, 5e-324, theta=1.0), ["delta = 5e-324", "(0, 1)"]),
+    # things of the wrong kind
+    "a curator by name": (lambda: make(eps=1.0, curator="OneBit"), ["curator = 'OneBit'", "core.OneBit"]),
+    "a class that is no curator": (lambda: make(eps=1.0, curator=int), ["curator = <class 'int'>", "core.OneBit"]),
+    "a seed for sample": (lambda: PROBLEM.sample(0, 3), ["rng = 3", "Generator", "same noise"]),
+    "a seed for privatise": (lambda: ldpbo.CTL(1.0, 1.0, 1.0).privatise(0.5, 0), ["rng = 0", "Generator", "same noise"]),
+    "names None": (lambda: simulate(None), ["names", "TGP", "uniform"]),
+    "names a number": (lambda: simulate(5), ["names", "TGP", "uniform"]),
+    "progress that cannot be called": (lambda: simulate(progress="bar"), ["progress = 'bar'", "function"]),
+    # a problem without f
+    "simulate without f": (lambda: simulate(problem=problem(f=None)), ["f = None", "regret", "ask and tell"]),
+    "sample without f": (lambda: problem(f=None).sample(0, RNG), ["f = None", "simulate rewards", "ask and tell"]),
+    "problem without B": (lambda: ldpbo.Problem(K=I3, R=1.0), ["B = None", "> 0"]),
+    "problem without R": (lambda: ldpbo.Problem(K=I3, B=1.0), ["R = None", ">= 0"]),
     # the unbounded-noise schedule
-    "radius: theta": (lambda: ldpbo.subweibull_radius(10, 0.1, theta=0.0), ["theta = 0", "> 0"]),
-    "radius: delta": (lambda: ldpbo.subweibull_radius(10, 1.5, theta=1.0), ["delta = 1.5", "(0, 1)"]),
-    "radius: b": (lambda: ldpbo.subweibull_radius(10, 0.1, theta=1.0, b=-1.0), ["b = -1", "> 0"]),
+    "radius: theta": (lambda: bounds.subweibull_radius(10, 0.1, theta=0.0), ["theta = 0", "> 0"]),
+    "radius: delta": (lambda: bounds.subweibull_radius(10, 1.5, theta=1.0), ["delta = 1.5", "(0, 1)"]),
+    "radius: b": (lambda: bounds.subweibull_radius(10, 0.1, theta=1.0, b=-1.0), ["b = -1", "> 0"]),
 }
 
 
@@ -199,12 +279,61 @@ def test_bad_input_names_the_argument_the_value_and_what_is_allowed(case):
 def test_good_input_of_the_same_kind_is_accepted():
     """The table above would also pass if everything were refused."""
     problem(), problem(alpha=1e-3), problem(R=0.0, v=0.0, c=0.0), problem(K=I3 * (1 + 1e-12))
-    for name in ("TGP", "ATA", "MoMA", "GP-UCB", "uniform"):
+    for name in ("TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform"):
         make(name), make(name, eps=1.0), make(name, T=np.int64(50), delta=0.999, acc=0.001, lam=1e-6, q=math.inf, beta_scale=0)
     make("MoMA", T=10, k=10), make(weibull=(2.0, 3.0, 0.1)), make("ATA", rng=3), make("ATA", rng=np.random.default_rng(3))
+    ldpbo.make("MoMA", problem(alpha=0.5), 100, constants="repaired"), make("PE", lam=None), make("PE").tell_sums([1, 0, 0], [0.5, 0.0, 0.0])
     make("MoMA", constants="repaired"), make("TGP", constants="repaired"), told(1), told(np.float32(1.0)), told(np.array(1.0)), told(1.0, arm=np.int64(2))
-    ldpbo.table_problem(TABLE, TABLE[:4]), ldpbo.information_gain(I3, 0, 1.0), ldpbo.nystrom_features(I3, []), ldpbo.subweibull_radius(10, 0.1, theta=1.0)
+    ldpbo.table_problem(TABLE, TABLE[:4]), ldpbo.information_gain(I3, 0, 1.0), ldpbo.nystrom_features(I3, []), bounds.subweibull_radius(10, 0.1, theta=1.0)
     simulate(["TGP", "uniform"], workers=1, eps=1.0)
+    numbers = [Fraction(1, 2), np.float32(0.5), np.array(0.5), np.ma.array(0.5), np.int8(1), 1, 0.5]
+    for x in numbers:
+        make(eps=x, beta_scale=x), told(x), problem(B=x), ldpbo.CTL(1.0, 1.0, 1.0).privatise(x, RNG)
+    for x in (np.array([Fraction(1, 2), np.int8(1), True], object), [1, 0.5, np.float32(2)], np.ma.array([0, 1, 2]), np.array([True, False, True]), np.float16([0, 1, 2])):
+        np.testing.assert_array_equal(problem(f=np.arange(3)).f, [0, 1, 2]), ldpbo.se_kernel(x, x, lengthscale=1.0)
+    ldpbo.posterior(I3, np.ma.array([0, 1]), [1.0, 2.0], 1e-10), make("MoMA", constants="theorem", T=10_000, delta=1e-99, acc=1e-99, lam=1e-10)
+    ldpbo.CTL(1.0, 1.0, 1.0).privatise(0.5), PROBLEM.sample(0, None), simulate(seed=2**128), simulate(("TGP",), progress=None)
+
+
+def test_a_problem_without_f_drives_every_learner_as_the_same_problem_with_f():
+    rewards = np.random.default_rng(3).normal(size=60)
+    for name in ldpbo.ALGORITHMS:
+        known, unknown = (ldpbo.make(name, problem(f=f), 60, eps=1.0, rng=1) for f in (GOOD["f"], None))
+        for y in rewards:
+            assert known.ask() == unknown.ask()
+            known.tell(y), unknown.tell(y)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.4])
+def test_v_and_c_left_out_bound_the_moments_of_bounded_noise(alpha):
+    """Exact for noise +-R at |f| = B and alpha = 1; never below any bounded noise's moment (here: a grid of means and two-point noises)."""
+    free = ldpbo.Problem(K=I3, B=1.5, R=3.0, alpha=alpha)
+    assert ldpbo.Problem(K=I3, B=1.5, R=3.0).v == 11.25 and ldpbo.Problem(K=I3, B=1.5, R=3.0).c == 9.0
+    assert (free.v, free.c) == pytest.approx((11.25 ** ((1 + alpha) / 2), 3.0 ** (1 + alpha)))
+    for f in np.linspace(-1.5, 1.5, 9):
+        for low in np.linspace(0.01, 3.0, 7):                                   # noise -low or +3, mean 0
+            p = low / (low + 3.0)
+            moment = lambda a, b: p * abs(a) ** (1 + alpha) + (1 - p) * abs(b) ** (1 + alpha)
+            assert moment(f + 3.0, f - low) <= free.v * (1 + 1e-12) and moment(3.0, -low) <= free.c * (1 + 1e-12)
+
+
+def test_posterior_is_right_at_the_smallest_ridge_allowed():
+    """Against the closed form in 60 digits: within 1e-4 for a kernel whose small eigenvalues are all rounding."""
+    import mpmath
+    x = np.arange(12) / 12
+    K, arms, y, lam = ldpbo.se_kernel(x, x, lengthscale=0.3), [0, 3, 5, 11, 5], [1.0, -2.0, 0.5, 0.3, 0.7], 1e-10
+    mu, sigma = ldpbo.posterior(K, arms, y, lam)
+    with mpmath.workdps(60):
+        KT = mpmath.matrix(K[np.ix_(arms, arms)].tolist()) + mpmath.mpf(lam) * mpmath.eye(5)
+        weights = mpmath.lu_solve(KT, mpmath.matrix(y))
+        exact = [float(sum(K[i, a] * w for a, w in zip(arms, weights))) for i in range(12)]
+    np.testing.assert_allclose(mu, exact, atol=1e-4)
+
+
+def test_progress_is_refused_before_any_work(monkeypatch):
+    monkeypatch.setattr(ldpbo_simulate, "_run", lambda job: pytest.fail("work was done"))
+    with pytest.raises(ValueError, match="progress"):
+        simulate(progress=3)
 
 
 def test_constants_that_are_not_private_say_how_to_ask_for_no_privacy():

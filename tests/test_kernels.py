@@ -53,6 +53,19 @@ def test_half_integer_matern_equals_its_textbook_polynomial(nu, closed):
     np.testing.assert_allclose(ldpbo.matern_kernel(np.zeros(1), s, lengthscale=0.7, nu=nu)[0], expected, rtol=1e-11, atol=1e-300)
 
 
+@pytest.mark.parametrize("nu", [9.9, 10.0, 17.3, 60.0, 1000.0])
+def test_matern_of_large_nu_equals_the_bessel_form_in_fifty_digits(nu):
+    """From nu = 10 the core integrates over SE kernels instead: no digit that a double has may be lost, and none in the tail that counts."""
+    mp = pytest.importorskip("mpmath")
+    s = np.array([1e-6, 0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0])
+    with mp.workdps(50):
+        z = [mp.sqrt(2 * mp.mpf(nu)) * mp.mpf(float(x)) for x in s]
+        expected = [float(mp.mpf(2) ** (1 - nu) / mp.gamma(nu) * x ** nu * mp.besselk(nu, x)) for x in z]
+    found = ldpbo.matern_kernel(np.zeros(1), 0.7 * s, lengthscale=0.7, nu=nu)[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=0)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-14 if nu < 10 else 2e-15)
+
+
 def test_matern_tends_to_se_as_nu_grows():
     se = ldpbo.se_kernel(LINE, LINE, lengthscale=0.2)
     gap = [np.max(np.abs(ldpbo.matern_kernel(LINE, LINE, lengthscale=0.2, nu=nu) - se)) for nu in (5, 10, 20, 40)]

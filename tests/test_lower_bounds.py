@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, special
 
+import ldpbo_bounds as bounds
 import ldpbo_core as ldpbo
 
 mpmath, sp = pytest.importorskip("mpmath"), pytest.importorskip("sympy")
@@ -17,7 +18,7 @@ ODD = dict(B=2.0, v=3.0, alpha=0.5, d=2)
 
 
 def bound(kernel="se", T=10_000, eps=1.0, **changes):
-    return ldpbo.lower_bound(kernel, T, eps, **PLAIN | {"nu": 2.5} | changes)
+    return bounds.lower_bound(kernel, T, eps, **PLAIN | {"nu": 2.5} | changes)
 
 
 def D_star(p, eps):
@@ -31,7 +32,7 @@ def D_star(p, eps):
 
 @pytest.mark.parametrize("d, h0, zeta, energy", [(1, 0.443994, 0.446479, 0.133086), (2, 0.466512, 0.494984, 0.117917)])
 def test_constants_of_the_bump_equal_closed_forms_and_a_second_quadrature(d, h0, zeta, energy):
-    found_h0, found_zeta, _, _, u, weight = ldpbo.bump(d)
+    found_h0, found_zeta, _, _, u, weight = bounds.bump(d)
     assert (round(found_h0, 6), round(found_zeta, 6), round(weight.sum(), 6)) == (h0, zeta, energy)
     bessel = lambda c: c * math.exp(-c / 2) * (special.kv(1, c / 2) - special.kv(0, c / 2))
     closed = bessel if d == 1 else lambda c: math.pi * special.expn(2, c)
@@ -43,10 +44,10 @@ def test_constants_of_the_bump_equal_closed_forms_and_a_second_quadrature(d, h0,
 
 
 def test_lemma2_table_sums_to_the_constants_of_the_book():
-    _, _, table, count, _, _ = ldpbo.bump(1)
+    _, _, table, count, _, _ = bounds.bump(1)
     assert np.round(table[:5], 4) == pytest.approx([2, 1, 0.0715, 0.0336, 0.0105])
     assert round(table @ count, 4) == 4.2568 and round(table**2 @ count, 3) == 6.013
-    _, _, table, count, _, _ = ldpbo.bump(2)
+    _, _, table, count, _, _ = bounds.bump(2)
     assert 8.60 < table @ count < 8.63 and count.sum() == 51**2
 
 
@@ -59,7 +60,7 @@ def bump_function(d=1):
 
 def norm(kernel, n, d, l=0.2, nu=2.5):
     """|g|_H for Delta = 1 and cells of width 1/n, by SciPy's adaptive quadrature."""
-    h0, zeta = ldpbo.bump(d)[:2]
+    h0, zeta = bounds.bump(d)[:2]
     S = {"se": lambda xi: (2 * math.pi * l * l) ** (d / 2) * math.exp(-2 * (math.pi * l * xi) ** 2),
          "matern": lambda xi: (2**d * math.pi ** (d / 2) * math.gamma(nu + d / 2) * (2 * nu) ** nu / (math.gamma(nu) * l ** (2 * nu))
                                * (2 * nu / l**2 + 4 * math.pi**2 * xi**2) ** -(nu + d / 2))}[kernel]
@@ -69,7 +70,7 @@ def norm(kernel, n, d, l=0.2, nu=2.5):
 
 
 def test_norm_by_fourier_is_approached_from_below_by_the_kernel_matrix():
-    h0, zeta = ldpbo.bump(1)[:2]
+    h0, zeta = bounds.bump(1)[:2]
     h, n, last = bump_function(), 60, 0.0
     for points in (101, 201, 401):
         x = np.linspace(0, 1, points)
@@ -82,7 +83,7 @@ def test_norm_by_fourier_is_approached_from_below_by_the_kernel_matrix():
 
 
 def test_a_point_is_delta_optimal_for_one_function_with_half_the_width_and_for_two_without():
-    zeta, h, M = ldpbo.bump(1)[1], bump_function(), 62
+    zeta, h, M = bounds.bump(1)[1], bump_function(), 62
     x, r = (np.arange(40001) + 0.5) / 40001 * M, np.linspace(0, 3, 3001)
     for reach, crowded in ((0.5, 0.0), (1.0, 1 - 1 / M)):
         profile = 2 * h(zeta * (1 + 1e-9) * r / reach) / h(0.0)
@@ -191,7 +192,7 @@ def test_erratum_a1_matern_exponents_follow_from_the_construction():
 def test_matern_rate_has_exactly_the_symbolic_exponents(variant, s):
     a, nu, d, symbolic = exponents(s)
     at = dict(T=10**6, eps=math.log1p(0.5), v=3.0, B=2.0)
-    value = lambda T, eps, v, B: ldpbo.lower_bound("matern", T, eps, B=B, v=v, alpha=0.5, d=2, nu=1.5, variant=variant)
+    value = lambda T, eps, v, B: bounds.lower_bound("matern", T, eps, B=B, v=v, alpha=0.5, d=2, nu=1.5, variant=variant)
     scaled = dict(T=10**7, eps=math.log1p(5.0), v=30.0, B=20.0)       # each of T, z, v, B ten times larger
     for name, key in (("T", "T"), ("z", "eps"), ("v", "v"), ("B", "B")):
         exponent = math.log10(value(**at | {key: scaled[key]}) / value(**at))
@@ -221,14 +222,14 @@ def matern_printed(T, eps, B, v, alpha, d, nu):
 @pytest.mark.parametrize("setting", [PLAIN, ODD])
 @pytest.mark.parametrize("T, eps", [(10_000, 1.0), (1_000_000, 0.1), (500, 3.0)])
 def test_printed_rates_equal_the_theorem(setting, T, eps):
-    assert ldpbo.lower_bound("se", T, eps, **setting) == pytest.approx(se_printed(T, eps, **setting), rel=1e-10)
-    assert ldpbo.lower_bound("matern", T, eps, **setting, nu=1.5) == pytest.approx(matern_printed(T, eps, **setting, nu=1.5), rel=1e-10)
+    assert bounds.lower_bound("se", T, eps, **setting) == pytest.approx(se_printed(T, eps, **setting), rel=1e-10)
+    assert bounds.lower_bound("matern", T, eps, **setting, nu=1.5) == pytest.approx(matern_printed(T, eps, **setting, nu=1.5), rel=1e-10)
 
 
 def test_printed_rates_at_two_points_worked_out_by_hand():
     # eps = ln 2: z = 1. SE, T = e^16, all else 1: e^8 * 16^{1/4} = 2 e^8.  Matérn nu = 2.5, d = 1: T^{3.5/6}.
-    assert ldpbo.lower_bound("se", round(math.e**16), math.log(2), **PLAIN) == pytest.approx(2 * math.e**8, rel=1e-7)
-    assert ldpbo.lower_bound("matern", 10**6, math.log(2), **PLAIN, nu=2.5) == pytest.approx(10**3.5, rel=1e-12)
+    assert bounds.lower_bound("se", round(math.e**16), math.log(2), **PLAIN) == pytest.approx(2 * math.e**8, rel=1e-7)
+    assert bounds.lower_bound("matern", 10**6, math.log(2), **PLAIN, nu=2.5) == pytest.approx(10**3.5, rel=1e-12)
     # Erratum A1 at the same points: T^{3/4} 16^{1/8} and T^{(3*2.5+1)/(4*2.5+1)}.
     assert bound("se", round(math.e**16), math.log(2), variant="corrected") == pytest.approx(math.e**12 * math.sqrt(2), rel=1e-7)
     assert bound("matern", 10**6, math.log(2), variant="corrected") == pytest.approx(10 ** (6 * 8.5 / 11), rel=1e-12)
@@ -242,8 +243,8 @@ def test_non_private_rate_is_the_printed_one_at_z_equal_to_one(kernel):
 @pytest.mark.parametrize("kernel", ["se", "matern"])
 @pytest.mark.parametrize("setting", [PLAIN, ODD])
 def test_erratum_a3_corrected_rate_is_the_larger_of_two(kernel, setting):
-    plain = ldpbo.lower_bound(kernel, 10**5, None, **setting, nu=2.5)
-    values = [ldpbo.lower_bound(kernel, 10**5, e, **setting, nu=2.5, variant="corrected") for e in np.geomspace(0.05, 30, 40)]
+    plain = bounds.lower_bound(kernel, 10**5, None, **setting, nu=2.5)
+    values = [bounds.lower_bound(kernel, 10**5, e, **setting, nu=2.5, variant="corrected") for e in np.geomspace(0.05, 30, 40)]
     assert min(values) == plain == values[-1] and values[0] > 3 * plain
     assert all(a >= b for a, b in zip(values, values[1:]))
 
@@ -271,13 +272,32 @@ def test_outside_the_regime_there_is_a_reason_and_no_number(kernel, T, eps, chan
     assert math.isnan(found) and re.search(why, found.reason)
 
 
-def test_corrected_falls_back_on_the_non_private_rate_and_says_so():
-    found = bound("se", 1000, 0.01, variant="corrected")
-    assert found == bound("se", 1000, None) and "non-private rate, as the private one needs" in found.reason
-    assert math.isnan(bound("se", 2, 0.01, variant="corrected", B=0.1))
+def test_corrected_falls_back_on_a_larger_eps_and_says_so():
+    """Earlier, SE at T = 1000 gave 809 at eps = 0.04 and 51 at 0.03: less privacy, more regret, which cannot be."""
+    found = bound("se", 1000, 0.03, variant="corrected")
+    assert found >= bound("se", 1000, 0.04, variant="corrected") > 809 and "rate of a larger eps, as the private one needs" in found.reason
+    assert bound("se", 1000, 30.0, variant="corrected") == bound("se", 1000, None)
+    assert math.isnan(bound("se", 2, None, variant="corrected", B=0.1)) and math.isnan(bound("matern", 1, 1e-3, variant="printed", B=0.1))
 
 
-@pytest.mark.parametrize("variant", ["printed", "corrected", "explicit"])
+@pytest.mark.parametrize("T", [10, 1000, 10**6])
+@pytest.mark.parametrize("B, v, alpha, d", [(1.0, 1.0, 1.0, 1), (10.0, 0.1, 1.0, 2), (0.1, 10.0, 0.5, 1), (100.0, 1.0, 0.3, 3), (1.0, 1.0, 1.0, 8)])
+@pytest.mark.parametrize("kernel", ["se", "matern"])
+def test_corrected_never_rises_with_eps_and_is_the_largest_rate_of_all_larger_eps(kernel, B, v, alpha, d, T):
+    """An eps-LDP mechanism is eps'-LDP for every eps' > eps. The supremum is compared with a search on a grid."""
+    rate = lambda log_n, s: float(bounds._rate(T, log_n, s, B, v, alpha, d, 2.5 if kernel == "matern" else math.inf))
+    grid = np.linspace(-30, 60, 3001)                                 # ln z
+    s = alpha / (1 + alpha)
+    raw = np.array([rate(math.log(T) + 2 * z, s / 2) for z in grid])
+    best = np.fmax.accumulate(np.fmax(raw, rate(math.log(T), s))[::-1])[::-1]
+    eps = np.log1p(np.exp(grid[::100]))
+    found = np.array([float(bound(kernel, T, e, B=B, v=v, alpha=alpha, d=d, variant="corrected")) for e in eps])
+    assert (np.isnan(found) <= np.isnan(best[::100])).all() and (np.diff(found[~np.isnan(found)]) <= 1e-9 * found[~np.isnan(found)][1:]).all()
+    both = ~np.isnan(best[::100])
+    assert found[both] == pytest.approx(best[::100][both], rel=0.04) and (found[both] >= best[::100][both] * (1 - 1e-9)).all()
+
+
+@pytest.mark.parametrize("variant", ["printed", "corrected", "explicit", "bounded"])
 @pytest.mark.parametrize("kernel", ["se", "matern"])
 def test_no_bound_exceeds_linear_regret(kernel, variant):
     for T in (1, 10, 10**3, 10**6):
@@ -296,7 +316,7 @@ def test_explicit_bound_is_the_stated_formula_at_an_admissible_bump(kernel, eps,
     found = bound(kernel, T, eps, d=d, alpha=alpha, v=v, B=B, variant="explicit")
     n = round(found.M ** (1 / d))
     assert found.M == n**d and found.Delta * norm(kernel, n, d) <= B * (1 + 1e-8)
-    _, _, table, count, _, _ = ldpbo.bump(d)
+    _, _, table, count, _, _ = bounds.bump(d)
     p = [(2 * found.Delta / v) ** (1 / alpha) * found.Delta * V for V in table]
     assert p[0] <= 1
     S = sum(k * (D_star(x, eps) if eps else -math.log1p(-x)) for x, k in zip(p, count))
@@ -307,7 +327,7 @@ def test_explicit_bound_is_the_stated_formula_at_an_admissible_bump(kernel, eps,
 @pytest.mark.parametrize("kernel", ["se", "matern"])
 def test_explicit_bound_is_not_beaten_by_other_bumps(kernel):
     T, eps, found = 10_000, 1.0, bound(kernel, variant="explicit")
-    _, _, table, count, _, _ = ldpbo.bump(1)
+    _, _, table, count, _, _ = bounds.bump(1)
     best = 0.0
     for n in range(3, 40 if kernel == "matern" else 12):
         for share in (1.0, 0.9, 0.7, 0.5, 0.2):
@@ -333,7 +353,7 @@ def test_explicit_slope_in_T_is_that_of_erratum_a1():
 
 def finite(kernel, T, S, top):
     """The paper's averaging with Pinsker's 1/2: max of T Delta (2 - c/M - c sqrt(T S/(2 M))), d = 1, l = 0.2, nu = 2.5, B = 1."""
-    _, _, table, count, _, _ = ldpbo.bump(1)
+    _, _, table, count, _, _ = bounds.bump(1)
     n = np.arange(3, 180 if kernel == "matern" else 13)
     Delta = np.minimum([1 / norm(kernel, k, 1) for k in n], top) * np.geomspace(1e-3, 1, 400)[:, None]
     return (T * Delta * (2 - table @ count / n - table @ count * np.sqrt(T * S(Delta) / (2 * n)))).max()
@@ -343,7 +363,7 @@ def finite(kernel, T, S, top):
     ("matern", 0.1, 1e4, 108, 41.8, 1010, 553), ("matern", 1.0, 1e4, 11.7, 41.8, 345, 81.9), ("matern", 1.0, 1e6, 179, 654, 13100, 1320),
     ("se", 0.1, 1e4, 27.6, 8.2, 506, 190), ("se", 1.0, 1e4, 2.1, 8.2, 141, 19.5), ("se", 1.0, 1e6, 21, 103, 5540, 245)])
 def test_finite_T_table_of_the_audit(kernel, eps, T, printed, plain, a1, a2):
-    _, _, table, count, _, _ = ldpbo.bump(1)
+    _, _, table, count, _, _ = bounds.bump(1)
     c, c2, z2 = table @ count, table**2 @ count, math.expm1(eps) ** 2
     bounded = lambda D: np.minimum(z2 * c2 * D**2 / 4, sum(-k / 2 * np.log1p(-((V * D) ** 2)) for V, k in zip(table, count)))
     found = [finite(kernel, T, lambda D: 32 * z2 * c * D**2, 0.5**1.5), finite(kernel, T, lambda D: 4 * c * D**2, 0.5**1.5),
@@ -353,8 +373,70 @@ def test_finite_T_table_of_the_audit(kernel, eps, T, printed, plain, a1, a2):
     assert bound(kernel, T, eps, variant="explicit") > max(found)
 
 
+# Bounded rewards (REFEREE F6) ------------------------------------------------------------------------------------
+
+def sign_leak(x, eps):
+    """Most an eps-LDP report reveals of a sign with mean x, 50 digits."""
+    with mpmath.workdps(50):
+        tau = mpmath.tanh(mpmath.mpf(eps) / 2) if eps else mpmath.mpf(1)
+        return float(-mpmath.log(1 - (mpmath.mpf(float(x)) * tau) ** 2) / 2)
+
+
+@pytest.mark.parametrize("eps", [0.05, 0.5, 1.0, 4.0])
+@pytest.mark.parametrize("x", [1e-4, 0.1, 0.9, 1.0])
+def test_randomised_response_attains_the_largest_divergence_of_signs_and_no_channel_exceeds_it(x, eps):
+    Q = np.array([[math.exp(eps), 1], [1, math.exp(eps)]]) / (math.exp(eps) + 1)
+    divergence = lambda Q: (lambda m0, m1: (m0 * np.log(m0 / m1)).sum())(Q.mean(axis=0), np.array([1 + x, 1 - x]) / 2 @ Q)
+    assert divergence(Q) == pytest.approx(sign_leak(x, eps), rel=1e-7, abs=1e-16)
+    rng = np.random.default_rng(7)
+    for _ in range(300):
+        Q = np.exp(eps * (rng.random((2, rng.integers(2, 7))) - 0.5))                # ratios within e^eps before ...
+        Q /= Q.sum(axis=1, keepdims=True)
+        if np.abs(np.log(Q[0] / Q[1])).max() <= eps:                                 # ... and after normalising
+            assert divergence(Q) <= sign_leak(x, eps) + 1e-15
+
+
+@pytest.mark.parametrize("kernel, eps, d", [("se", 1.0, 1), ("matern", 0.1, 1), ("matern", 1.0, 2), ("se", None, 1), ("matern", None, 2)])
+def test_bounded_bound_is_the_stated_formula_at_an_admissible_bump(kernel, eps, d):
+    T, v, B = 10_000, 2.3, 0.8
+    found = bound(kernel, T, eps, d=d, v=v, B=B, variant="bounded")
+    n, b = round(found.M ** (1 / d)), math.sqrt(v)
+    _, _, table, count, _, _ = bounds.bump(d)
+    assert found.M == n**d and found.Delta * norm(kernel, n, d) <= B * (1 + 1e-8) and 2 * found.Delta <= b
+    S = sum(k * sign_leak(V * found.Delta / b, eps) for V, k in zip(table, count))
+    assert found == pytest.approx(T * found.Delta * (2 - table @ count / found.M - math.sqrt(2 * T * S / found.M)), rel=1e-8)
+
+
+@pytest.mark.parametrize("kernel, private, plain", [("matern", 263, 148), ("se", 69, 42)])
+def test_bounded_bound_has_the_referees_values_falls_with_eps_and_ignores_alpha(kernel, private, plain):
+    assert bound(kernel, variant="bounded") == pytest.approx(private, abs=1) and bound(kernel, eps=None, variant="bounded") == pytest.approx(plain, abs=1)
+    by_eps = [bound(kernel, eps=e, variant="bounded") for e in (1e-3, 0.01, 0.1, 1.0, 5.0, 30.0, 1000.0)]
+    assert all(a >= b for a, b in zip(by_eps, by_eps[1:])) and by_eps[-1] == bound(kernel, eps=None, variant="bounded")
+    assert bound(kernel, variant="bounded", alpha=0.4) == bound(kernel, variant="bounded")
+
+
+@pytest.mark.parametrize("kernel, eps", [("se", 1.0), ("matern", 0.3), ("matern", None)])
+def test_bounded_bound_is_at_least_the_theorem_with_coth(kernel, eps):
+    """b coth(eps/2) sqrt(TM/c2) / (4 sqrt(ln 4/3)), if 2c <= M <= ln(4/3) min(1, 4 tau^2) c2 T and M cells fit."""
+    _, _, table, count, _, _ = bounds.bump(1)
+    c, c2, tau, b, checked = table @ count, table**2 @ count, math.tanh(eps / 2) if eps else 1.0, 1.3, 0
+    for T in (10**4, 10**6, 10**9) if kernel == "matern" else (1e60, 1e90):
+        for M in range(math.ceil(2 * c), 60 if kernel == "matern" else 13):
+            Delta = b / tau * math.sqrt(M / (c2 * T)) / (4 * math.sqrt(math.log(4 / 3)))
+            if M <= math.log(4 / 3) * min(1, 4 * tau**2) * c2 * T and Delta * norm(kernel, M, 1) <= 1:
+                checked += 1
+                assert T * Delta <= bound(kernel, T, eps, v=b * b, variant="bounded")
+    assert checked
+
+
+def test_bounded_slope_in_T_is_that_of_the_upper_bound_of_elimination():
+    for kernel, exponent in (("se", 1 / 2), ("matern", 3.5 / 6)):
+        values = [bound(kernel, T=T, variant="bounded") for T in (10**9, 10**15)]
+        assert math.log10(values[1] / values[0]) / 6 == pytest.approx(exponent, abs=0.025)
+
+
 def test_explicit_bound_is_below_the_regret_of_playing_uniformly_on_its_instance():
-    h0, zeta = ldpbo.bump(1)[:2]
+    h0, zeta = bounds.bump(1)[:2]
     h = bump_function()
     for kernel in ("se", "matern"):
         for T in (100, 10**4):
@@ -369,16 +451,17 @@ def test_explicit_bound_is_below_the_regret_of_playing_uniformly_on_its_instance
 @pytest.mark.parametrize("name, value, allowed", [
     ("kernel", "rbf", "'se' or 'matern'"), ("T", 0, ">= 1"), ("T", math.nan, ">= 1"), ("eps", 0.0, "> 0, or None"), ("eps", math.inf, "> 0, or None"),
     ("B", -1, "> 0"), ("v", 0, "> 0"), ("alpha", 1.2, r"in \(0, 1\]"), ("alpha", 0.0, r"in \(0, 1\]"), ("d", 1.5, "integer >= 1"), ("d", 0, "integer >= 1"),
-    ("nu", None, "> 0"), ("nu", -2.5, "> 0"), ("variant", "exact", "'printed', 'corrected' or 'explicit'"), ("lengthscale", 0.0, "> 0")])
+    ("nu", None, "> 0"), ("nu", -2.5, "> 0"), ("variant", "exact", "'printed', 'corrected', 'explicit' or 'bounded'"), ("lengthscale", 0.0, "> 0")])
 def test_errors_name_the_argument_the_value_and_what_is_allowed(name, value, allowed):
     arguments = dict(kernel="matern", T=100, eps=1.0, nu=2.5) | PLAIN | {name: value}
     with pytest.raises(ValueError, match=rf"^{name} = .*must be .*{allowed}"):
-        ldpbo.lower_bound(arguments.pop("kernel"), arguments.pop("T"), arguments.pop("eps"), **arguments)
+        bounds.lower_bound(arguments.pop("kernel"), arguments.pop("T"), arguments.pop("eps"), **arguments)
 
 
-def test_explicit_says_that_it_knows_one_and_two_dimensions():
-    with pytest.raises(ValueError, match="d = 3: must be 1 or 2 with variant='explicit'"):
-        bound(d=3, variant="explicit")
+@pytest.mark.parametrize("variant", ["explicit", "bounded"])
+def test_bounds_with_constants_say_that_they_know_one_and_two_dimensions(variant):
+    with pytest.raises(ValueError, match=f"d = 3: must be 1 or 2 with variant='{variant}'"):
+        bound(d=3, variant=variant)
 
 
 def test_bound_is_a_float_that_keeps_its_reason_when_copied():

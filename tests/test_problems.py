@@ -109,6 +109,19 @@ def test_a_table_below_zero_still_bounds_f():
     assert problem.B >= np.max(np.abs(problem.f))
 
 
+@pytest.mark.parametrize("size", [1.0, 1e6, 1e-6])
+def test_a_column_that_varies_by_rounding_alone_counts_as_constant(size):
+    """The limit is 1e-14 of the column's own size, so that neither its unit nor the other columns matter."""
+    table = np.random.default_rng(1).random((10, 3))
+    for spread, kept in ((5e-15, False), (5e-14, True)):
+        table[:, 1] = size * (1 + spread * (np.arange(10) == 4))
+        if kept:
+            assert ldpbo.empirical_kernel(table)[1, 1] == 1
+        else:
+            with pytest.raises(ValueError, match="samples column 1 is constant"):
+                ldpbo.empirical_kernel(table)
+
+
 def test_problem_is_frozen_and_copies_its_arrays():
     K, f = np.eye(2), np.array([0.0, 1.0])
     problem = ldpbo.Problem(K=K, f=f, B=1.0, R=1.0, v=1.0, c=1.0)
@@ -190,15 +203,17 @@ def test_panels_of_the_paper_run_on_the_original_data(monkeypatch):
 def checkout(tmp_path, monkeypatch):
     """The core and its stand-in data in an empty folder: no originals anywhere near."""
     (tmp_path / "data").mkdir()
-    shutil.copy(ROOT / "ldpbo_core.py", tmp_path)
+    for file in ROOT.glob("ldpbo_*.py"):
+        shutil.copy(file, tmp_path)
     for file in (ROOT / "data").glob("*.csv"):
         shutil.copy(file, tmp_path / "data")
     monkeypatch.delenv("LDPBO_DATA", raising=False)
-    spec = importlib.util.spec_from_file_location("ldpbo_copy", tmp_path / "ldpbo_core.py")
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "ldpbo_copy", module)
-    spec.loader.exec_module(module)
-    return module, tmp_path
+    for name in [name for name in sys.modules if name.startswith("ldpbo_")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("ldpbo_core"), tmp_path
+    for name in [name for name in sys.modules if name.startswith("ldpbo_")]:
+        del sys.modules[name]
 
 
 @pytest.mark.parametrize("which, arms, rows", [("light", 41, 192), ("stock", 20, 823)])

@@ -5,14 +5,17 @@ The profile `fixed` (default) draws the same examples on every machine; HYPOTHES
 import math
 import os
 import re
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import oracle as o
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import ldpbo_bounds as bounds
 import ldpbo_core as ldpbo
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -50,6 +53,9 @@ POINTS = hnp.arrays(float, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, 
 GOOD_POINTS = hnp.arrays(float, st.tuples(st.integers(1, 6), st.integers(1, 3)), elements=st.floats(-5, 5))
 
 
+SETTINGS_OF_ONE_NUMBER = ("T", "eps", "lam", "delta", "acc", "beta_scale", "q", "k")
+
+
 @st.composite
 def kernels(draw):
     """A valid kernel matrix: SE, Matern or a Gram matrix of random rank, with a diagonal of at most 1 and perhaps repeated arms."""
@@ -78,6 +84,63 @@ def problems(draw):
                          alpha=draw(st.floats(0.05, 1.0)), noise=draw(st.sampled_from(["uniform", "t3"])))
 
 
+# ------------------------------------------------------------------------------------------------------------------ odd kinds
+ODD = st.sampled_from([1j, np.complex128(1 + 2j), np.datetime64("2020-01-01"), np.timedelta64(3, "s"), np.ma.masked, 10 ** 400, -10 ** 400, "1", b"1", None, (), {}, object(),
+                       float, True, 5e-324, 1e-300, -5e-324, 1.7e308, np.float32(1e-45), np.longdouble("1e4000"), Fraction(1, 10 ** 400), Decimal("1.5")])
+ANY = st.one_of(st.floats(0.1, 5), st.integers(1, 5), ODD)
+
+
+def built(values, how):
+    """A list of anything as the array of objects, the masked array or the plain list it came from; None where NumPy itself refuses."""
+    array = np.empty(len(values), object)
+    array[:] = values
+    if how == "masked":
+        return np.ma.array(np.ones(len(values)), mask=[value is np.ma.masked for value in values])
+    return array if how == "object" else list(values)
+
+
+ARRAYS = st.builds(built, st.lists(ANY, min_size=3, max_size=3), st.sampled_from(["object", "masked", "list"]))
+
+
+def plain(values):
+    """What the core may take for three numbers: no kind that NumPy would turn into a number without a word."""
+    real = lambda x: isinstance(x, (bool, int, float, np.integer, np.floating, Fraction)) and not isinstance(x, np.timedelta64)
+    return not np.ma.is_masked(values) and all(map(real, values))
+
+
+@cases(300)
+@given(ARRAYS, ANY)
+@example([(), (), ()], 1.0)                                        # no numbers at all: nothing comes back, if anything
+@pytest.mark.filterwarnings("ignore:Warning. converting a masked element to nan")
+def test_arrays_of_any_kind_are_numbers_or_are_refused(x, y):
+    table = lambda: ldpbo.table_problem(np.stack([x, np.arange(3), np.ones(3)]).T) if plain(x) else ldpbo.empirical_kernel([x, x[::-1]])
+    calls = [(lambda: ldpbo.Problem(K=np.eye(3), f=x, B=1.0, R=1.0).f, ["f"]), (lambda: ldpbo.posterior(np.eye(3), [0, 1, 2], x, 1.0), ["y"]),
+             (lambda: ldpbo.se_kernel(x, x, lengthscale=1.0), ["X"]), (lambda: ldpbo.CTL(1.0, 1.0, 1.0).privatise(x, np.random.default_rng(0)), ["y"]),
+             (lambda: ldpbo.CTL(1.0, 1.0, 1.0).log_density(x, 0.0), ["report"]), (lambda: ldpbo.posterior(np.eye(3), x, [1.0] * 3, 1.0), ["arm", "arms"]),
+             (table, ["samples"])]
+    for call, names in calls:
+        answer = outcome(call, *names)
+        assert answer is None or plain(x) or np.size(answer) == np.size(x) == 0
+        assert answer is None or isinstance(answer, ldpbo.Problem) or finite(*answer)
+
+
+@cases(400)
+@given(st.sampled_from(["TGP", "ATA", "MoMA", "GP-UCB"]), st.sampled_from(SETTINGS_OF_ONE_NUMBER), ANY, st.sampled_from(["order", "theorem"]), ANY)
+@pytest.mark.filterwarnings("ignore:Warning. converting a masked element to nan")
+def test_settings_of_any_kind_are_numbers_or_are_refused(name, setting, value, constants, reward):
+    problem = ldpbo.Problem(K=ldpbo.se_kernel(np.arange(4) / 4, np.arange(4) / 4, lengthscale=0.3), B=1.0, R=1.0)
+    T = value if setting == "T" else 300
+    algorithm = outcome(lambda: ldpbo.make(name, problem, T, rng=0, constants=constants, **({} if setting == "T" else {setting: value})), setting, "k")
+    if algorithm is None:
+        return
+    assert value is None or plain([value])
+    for y in (1.0, -2.0, reward):
+        algorithm.ask()
+        if outcome(lambda: algorithm.tell(y) or True, "reward") is None:
+            assert y is reward and not (plain([y]) and abs(y) < 1e100)
+        assert finite(algorithm.mu, algorithm.sigma, algorithm.beta)
+
+
 # ------------------------------------------------------------------------------------------------------------------ kernels
 @cases(150)
 @given(POINTS, POINTS, ANY_POSITIVE, ANY_POSITIVE)
@@ -104,6 +167,8 @@ def test_matern_equals_its_bessel_form(s, nu):
 
 @cases(100)
 @given(hnp.arrays(float, st.tuples(st.integers(0, 8), st.integers(0, 5)), elements=st.one_of(st.floats(-10, 10), NUMBER)))
+@example(np.array([[0.0], [1.41421356e50]]))                       # squares beyond what v may be
+@example(np.array([[0.0], [2.2e-309]]))                            # a column that varies, by so little that its deviation is 0
 def test_tables_of_any_numbers(table):
     K = outcome(lambda: ldpbo.empirical_kernel(table), "samples")
     if K is not None:
@@ -173,10 +238,12 @@ def test_ctl_of_any_numbers(eps, B, R, y):
 
 @cases(100)
 @given(st.floats(1e-3, 50), st.floats(1e-3, 1e3), st.floats(0, 1e3), st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
+@example(1.001, 0.015625, 0.0, 1.0, -1.0, 524288.0)                # log-densities of 2e7: the last digit of one is 4e-9
 def test_lemma_1_log_density_ratio_never_exceeds_eps(eps, B, R, y, y_prime, report):
     """For every pair of rewards, inside the assumption or not, and every report."""
     curator = ldpbo.CTL(eps, B, R)
-    assert abs(curator.log_density(report, y) - curator.log_density(report, y_prime)) <= eps * (1 + 1e-9) + 1e-9
+    one, other = curator.log_density(report, y), curator.log_density(report, y_prime)
+    assert abs(one - other) <= eps * (1 + 1e-9) + 1e-9 + 2 * np.spacing(max(abs(one), abs(other)))          # each is a rounded number
 
 
 # ------------------------------------------------------------------------------------------------------------------ algorithms
@@ -186,7 +253,7 @@ SETTINGS = ("name", "T", "eps", "lam", "delta", "acc", "constants", "beta_scale"
 @cases(250)
 @given(problems(), st.data())
 def test_algorithms_with_good_settings_stay_finite(problem, data):
-    name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA", "GP-UCB", "uniform"]))
+    name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform"]))
     T = data.draw(st.integers(1, 30))
     chosen = dict(eps=data.draw(st.one_of(st.none(), st.floats(0.01, 100))), lam=data.draw(st.floats(1e-3, 100)), delta=data.draw(st.floats(0.001, 0.999)),
                   acc=data.draw(st.floats(0.01, 0.99)), constants=data.draw(st.sampled_from(["order", "theorem", "repaired"])),
@@ -209,7 +276,7 @@ def test_algorithms_with_good_settings_stay_finite(problem, data):
 @cases(150)
 @given(problems(), st.data())
 def test_algorithms_with_any_settings(problem, data):
-    name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA", "GP-UCB", "uniform", "tgp", ""]))
+    name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform", "tgp", ""]))
     T = data.draw(st.one_of(st.integers(-1, 40), NUMBER))
     chosen = dict(eps=data.draw(st.one_of(st.none(), NUMBER)), lam=data.draw(ANY_POSITIVE), delta=data.draw(PROBABILITY), acc=data.draw(PROBABILITY),
                   constants=data.draw(st.sampled_from(["order", "theorem", "repaired", "best", None])), beta_scale=data.draw(ANY_POSITIVE),
@@ -232,7 +299,7 @@ def test_algorithms_with_any_settings(problem, data):
 @given(problems(), st.data())
 def test_any_finite_reward_leaves_a_finite_answer(problem, data):
     """Below 1e100 always; beyond that it may be refused. A learner that a single user can switch off is not robust."""
-    name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA"]))
+    name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA", "PE"]))
     algorithm = ldpbo.make(name, problem, 20, q=math.inf, k=4 if name == "MoMA" else None, eps=data.draw(st.sampled_from([None, 1.0])))
     for _ in range(20):
         arm = algorithm.ask()
@@ -271,7 +338,7 @@ def test_random_settings_agree_with_the_oracle(problem, data):
 
 # ------------------------------------------------------------------------------------------------------------------ simulate, bounds, radius
 @cases(60)
-@given(problems(), st.lists(st.sampled_from(["TGP", "ATA", "MoMA", "GP-UCB", "uniform", "none"]), max_size=3), st.integers(-1, 20), st.integers(0, 2),
+@given(problems(), st.lists(st.sampled_from(["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform", "none"]), max_size=3), st.integers(-1, 20), st.integers(0, 2),
        st.one_of(st.none(), NUMBER), st.integers(-1, 10 ** 6))
 def test_simulate_of_any_settings(problem, names, T, trials, eps, seed):
     out = outcome(lambda: ldpbo.simulate(problem, names, T, trials=trials, seed=seed, eps=eps), "names", "name", "T", "trials", "eps", "seed", "k")
@@ -283,7 +350,7 @@ def test_simulate_of_any_settings(problem, names, T, trials, eps, seed):
 @given(st.sampled_from(["se", "matern", "linear"]), st.one_of(st.integers(-1, 10 ** 9), NUMBER), st.one_of(st.none(), NUMBER), ANY_POSITIVE, ANY_POSITIVE,
        st.one_of(st.floats(0.01, 1), NUMBER), st.integers(-1, 4), st.one_of(st.none(), ANY_POSITIVE), st.sampled_from(["printed", "corrected", "other"]))
 def test_lower_bound_is_a_number_or_nan_with_a_reason(kernel, T, eps, B, v, alpha, d, nu, variant):
-    call = lambda: ldpbo.lower_bound(kernel, T, eps, B=B, v=v, alpha=alpha, d=d, nu=nu, variant=variant)
+    call = lambda: bounds.lower_bound(kernel, T, eps, B=B, v=v, alpha=alpha, d=d, nu=nu, variant=variant)
     bound = outcome(call, "kernel", "T", "eps", "B", "v", "alpha", "d", "nu", "variant")
     if bound is not None:
         assert 0 <= bound < math.inf or (math.isnan(bound) and bound.reason)         # 0: the printed bound falls like e^-eps and underflows
@@ -292,7 +359,7 @@ def test_lower_bound_is_a_number_or_nan_with_a_reason(kernel, T, eps, B, v, alph
 @cases(60)
 @given(st.one_of(st.integers(0, 10 ** 9), NUMBER), PROBABILITY, ANY_POSITIVE, ANY_POSITIVE, ANY_POSITIVE)
 def test_subweibull_radius_of_any_numbers(T, delta, theta, a, b):
-    radius = outcome(lambda: ldpbo.subweibull_radius(T, delta, theta=theta, a=a, b=b), "T", "delta", "theta", "a", "b")
+    radius = outcome(lambda: bounds.subweibull_radius(T, delta, theta=theta, a=a, b=b), "T", "delta", "theta", "a", "b")
     if radius is not None:
         assert math.isfinite(radius) and radius >= 0
 
@@ -301,6 +368,6 @@ def test_subweibull_radius_of_any_numbers(T, delta, theta, a, b):
 @given(st.integers(1, 10 ** 6), st.floats(1e-6, 0.9), st.floats(0.1, 3), st.floats(0.1, 10), st.floats(0.1, 10))
 def test_subweibull_radius_makes_the_union_bound_hold(T, delta, theta, a, b):
     """T a exp(-b R^{1/theta}) <= delta, with equality unless R = 0."""
-    radius = ldpbo.subweibull_radius(T, delta, theta=theta, a=a, b=b)
+    radius = bounds.subweibull_radius(T, delta, theta=theta, a=a, b=b)
     tail = T * a * math.exp(-b * radius ** (1 / theta))
     assert tail <= delta * (1 + 1e-6) and (radius == 0 or tail == pytest.approx(delta, rel=1e-6))

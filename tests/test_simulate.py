@@ -1,4 +1,5 @@
 """simulate(...): the same numbers as driving ask/tell by hand, whatever the number of processes; common random numbers; records."""
+import concurrent.futures as futures
 import functools
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 import ldpbo_core as ldpbo
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
-NAMES = ["TGP", "ATA", "MoMA", "GP-UCB", "uniform"]
+NAMES = ["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform"]
 small = functools.partial(ldpbo.synthetic_problem, "matern", n=20)
 
 
@@ -54,7 +55,7 @@ def by_hand(problem, name, T, seed, trial, eps=None, **settings):
 def test_simulate_equals_hand_driven_ask_and_tell_draw_by_draw(case):
     problem, settings = CASES[case]
     out = ldpbo.simulate(problem, NAMES, 70, trials=2, seed=11, trace=True, **settings)
-    assert out.regret.shape == (5, 2, 70) and list(out.records["names"]) == NAMES
+    assert out.regret.shape == (6, 2, 70) and list(out.records["names"]) == NAMES
     for i, name in enumerate(NAMES):
         for trial in range(2):
             used, arms, reports, regret = by_hand(problem, name, 70, 11, trial, **settings)
@@ -175,3 +176,80 @@ def test_learning_beats_uniform_play_on_an_easy_problem():
     problem = ldpbo.Problem(K=np.eye(3), f=[-1.0, 0.0, 1.0], B=1.0, R=0.1, v=1.1, c=0.1)
     out = ldpbo.simulate(problem, ["TGP", "ATA", "MoMA", "GP-UCB"], 3000, trials=2, seed=0, beta_scale=0.3)
     assert np.all(out.regret[:, :, -1] < 0.5 * 3000 * out.records["uniform"])
+
+
+# ------------------------------------------------------------------------------------------------------------------ any executor
+class Counting(futures.Executor):
+    """An executor of somebody else's: it counts, and it must not be shut down."""
+    jobs = 0
+
+    def submit(self, function, *args):
+        self.jobs += 1
+        future = futures.Future()
+        future.set_result(function(*args))
+        return future
+
+    def shutdown(self, *args, **options):
+        raise AssertionError("the executor belongs to the caller")
+
+
+@pytest.mark.parametrize("executor", [Counting, lambda: futures.ThreadPoolExecutor(3), lambda: futures.ProcessPoolExecutor(2)], ids=["own", "threads", "processes"])
+def test_any_executor_gives_the_numbers_of_one_process(executor):
+    names = ["TGP", "MoMA", "TS", "uniform"]
+    alone = ldpbo.simulate(uniform_noise, names, 50, trials=3, seed=2, eps=1.0)
+    pool, seen = executor(), []
+    shared = ldpbo.simulate(uniform_noise, names, 50, trials=3, seed=2, eps=1.0, workers=pool, progress=lambda *done: seen.append(done))
+    np.testing.assert_array_equal(alone.regret, shared.regret)
+    np.testing.assert_array_equal(alone.records["pulls"], shared.records["pulls"])
+    assert seen == [(i, 12) for i in range(1, 13)]
+    if isinstance(pool, Counting):
+        assert pool.jobs == 12
+    else:
+        assert pool.submit(int, "7").result() == 7                          # still open
+        pool.shutdown()
+
+
+def test_no_more_processes_are_started_than_there_are_runs(monkeypatch):
+    asked = []
+
+    class Pool(futures.ThreadPoolExecutor):
+        def __init__(self, workers):
+            asked.append(workers)
+            super().__init__(1)
+
+    monkeypatch.setattr(futures, "ProcessPoolExecutor", Pool)
+    ldpbo.simulate(TABLE, ["TGP", "uniform"], 10, trials=2, seed=0, workers=10**5)
+    ldpbo.simulate(TABLE, "TGP", 10, trials=1, seed=0, workers=200)
+    assert asked == [4]
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, "2", None, True, futures.ThreadPoolExecutor])
+def test_workers_that_are_neither_a_number_nor_an_executor_are_refused(workers):
+    with pytest.raises(ValueError, match="workers = "):
+        ldpbo.simulate(TABLE, "TGP", 10, trials=1, seed=0, workers=workers)
+
+
+def test_problems_of_different_sizes_are_refused_before_any_run():
+    seeds = []
+
+    def factory(seed):
+        seeds.append(seed)
+        return ldpbo.synthetic_problem("matern", "uniform", seed, n=20 + (len(seeds) > 2))
+
+    with pytest.raises(ValueError, match=r"problem: has \[20, 20, 21\] arms"):
+        ldpbo.simulate(factory, "TGP", 10**9, trials=3, seed=0)
+    with pytest.raises(ValueError, match=r"problem: has \[None\] arms.* must return a Problem"):
+        ldpbo.simulate(lambda seed: "f", "TGP", 10**9, trials=1, seed=0)
+
+
+def test_frame_is_the_tidy_table_of_the_regret():
+    out = ldpbo.simulate(uniform_noise, ["TGP", "uniform"], 50, trials=3, seed=2, eps=1.0)
+    frame = out.frame(points=7)
+    assert list(frame.columns) == ["algorithm", "trial", "t", "regret", "relative"] and len(frame) == 2 * 3 * 7 and frame.t.max() == 50
+    for row in frame.itertuples():
+        i = ["TGP", "uniform"].index(row.algorithm)
+        assert row.regret == out.regret[i, row.trial, row.t - 1]
+        assert row.relative == pytest.approx(row.regret / (row.t * out.records["uniform"][row.trial]), rel=1e-12)
+    assert len(out.frame(1000)) == 2 * 3 * 50 and out.frame(points=1).t.unique().tolist() == [50]
+    with pytest.raises(ValueError, match="points = 0"):
+        out.frame(0)

@@ -1,4 +1,4 @@
-"""Theorems 2-4, the Corollary and their errata: what the pages `upper` and `errata` compute, held as identities, enumerations and limits.
+"""Theorems 2-4, the Corollary and their errata: what the pages `ub_*` and `errata` compute, held as identities, enumerations and limits.
 
 `page(name, cell, ...)` runs code cells of a notebook as they are, so that the functions tested are those the reader sees.
 """
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
+import ldpbo_bounds as bounds
 import ldpbo_core as core
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -69,7 +70,7 @@ def test_lemma_7_sum_of_widths_is_below_both_explicit_constants(lam):
 # ------------------------------------------------------------------------------------------- the information gain
 
 def test_ceiling_of_the_page_is_above_the_best_multiset_and_close_to_greedy():
-    ceiling = page("upper", "gamma")["ceiling"]
+    ceiling = bounds.gain_ceiling
     K = kernel(n=5)
     for lam in (0.1, 1.0):
         best = max(np.linalg.slogdet(np.eye(6) + K[np.ix_(s, s)] / lam)[1] / 2
@@ -80,8 +81,15 @@ def test_ceiling_of_the_page_is_above_the_best_multiset_and_close_to_greedy():
         assert greedy <= ceiling(kernel(name), 2000, 1.0) <= 1.005 * greedy
 
 
+def test_ceiling_counts_what_rounding_drops():
+    """diag(1, 1e-15): the second arm is below the cut, but at T = 1e16 it is worth ln(6)/2 nats; the true maximum is at about half of T each."""
+    T, small = 1e16, 1e-15
+    best = max(0.5 * math.log1p(T * (1 - x)) + 0.5 * math.log1p(T * x * small) for x in np.linspace(0, 1, 1001)[:-1])
+    assert best > 0.5 * math.log1p(T) + 0.3 and bounds.gain_ceiling(np.diag([1.0, small]), T, 1.0) >= best
+
+
 def test_ceiling_grows_like_n_over_two_log_T_in_the_end():
-    ceiling, K = page("upper", "gamma")["ceiling"], kernel("matern", n=10)
+    ceiling, K = bounds.gain_ceiling, kernel("matern", n=10)
     step = ceiling(K, 1e13, 1.0) - ceiling(K, 1e12, 1.0)
     assert abs(step - 5 * math.log(10)) < 1e-3
 
@@ -97,7 +105,7 @@ def test_erratum_a11_printed_coefficient_crosses_the_right_one_at_root_two_minus
 def test_erratum_a11_the_bound_of_the_page_scales_like_rho_squared_over_accuracy():
     ratio = []
     for acc in (0.5, 0.8, 0.95):
-        space = page("upper", "bounds", "bounds-all", delta=0.1, lam=1.0, acc=acc)
+        space = page("ub_constants", "bounds", "bounds-all", delta=0.1, lam=1.0, acc=acc)
         q = 6 * space["rho"] * math.log(4e9 / 0.1) / acc**2
         m = 6 * space["rho"] * 2 * q * 30.0
         value = space["ata"](30.0, 1e9, 1e-9, 1e6, m) / math.sqrt(math.log(4 * m * 1e9 / 0.1))
@@ -211,7 +219,7 @@ def test_lemma_9_with_the_sharper_constants_for_random_dictionaries(seed):
 
 def test_erratum_a9_without_one_over_lambda_dictionaries_fail_and_with_it_they_do_not():
     """False-alarm rate: Lemma 8 bounds a failure with 1/lam by delta = 0.1; measured, eigenvalues stay within a tenth of the allowance."""
-    space = page("upper", "events", delta=0.1, T_events=5000, seed=5)
+    space = page("ub_coverage", "events", "events-2", delta=0.1, T_events=5000, seed=5)
     inside = lambda e: e[0] >= 0.5 and e[1] <= 1.5
     assert all(inside(space["dictionary"](1e-3, space["q_loose"] / 1e-3)) for _ in range(10))
     assert not any(inside(space["dictionary"](1e-3, space["q_loose"])) for _ in range(10))
@@ -260,7 +268,7 @@ def test_step_4_the_chosen_estimate_is_within_three_radii_when_fewer_than_half_a
 
 
 def test_erratum_a5_lemma_10_is_false_at_lambda_one_after_nineteen_rounds():
-    space = page("errata", "a5-lemma-code")
+    space = page("errata", *(f"a5-lemma-code{part}" for part in ("", "-2", "-3", "-4")))
     assert space["first"] == 19 and space["stop_when_bad"](18) < 0.25 < space["stop_when_bad"](19)
     assert space["check"] < 1e-12
     assert abs(space["small"][3] - (1 - (1 - 1 / 3.05**2) ** 3)) < 1e-12
@@ -269,7 +277,7 @@ def test_erratum_a5_lemma_10_is_false_at_lambda_one_after_nineteen_rounds():
 
 def test_erratum_a5_lemma_10_holds_for_the_same_noise_on_a_fixed_design():
     """The same jumps with x = 1 throughout: Chebyshev keeps P(M > 9) below 1/9, far from 1/4 (exact, by enumeration)."""
-    one_path = page("errata", "a5-lemma-code")["one_path"]
+    one_path = page("errata", "a5-lemma-code", "a5-lemma-code-2")["one_path"]
     jump = lambda n: 3 * math.sqrt((1 + 1e-9) * (1 + n))
     total = 0.0
     for signs in itertools.product((0, 1, -1), repeat=7):
@@ -280,21 +288,23 @@ def test_erratum_a5_lemma_10_holds_for_the_same_noise_on_a_fixed_design():
 
 
 def test_erratum_a5_cross_terms_of_moma_itself_are_not_zero():
-    space = page("errata", "a5-cross")
+    space = page("errata", "a5-cross", "a5-cross-2", "a5-cross-3")
     assert space["cross"][:5].max() < -0.01 and abs(space["cross"][5]) < 1e-12    # the last play is the only one nobody reacted to
     assert abs(np.corrcoef(space["M"].T)[0, 1]) > 1e-3
 
 
 # ------------------------------------------------------------------------------------------- the repair (C-moma, C-cor)
 
-def enumerate_runs(seed, lam, copies=2, epochs=4, c=1.0):
-    """All runs of a random adaptive design -> probability (paths,), M (paths, epochs, copies), largest conditional rise of X and of its product."""
-    rng = np.random.default_rng(seed)
+def enumerate_runs(seed, lam, copies=2, epochs=4, c=1.0, alpha=1.0):
+    """All runs of a random adaptive design -> probability (paths,), M^{1+alpha} (paths, epochs, copies), the level X_0, largest conditional rise of X and of
+    its product."""
+    rng, order = np.random.default_rng(seed), 1 + alpha
     arms, look = rng.uniform(-1, 1, (4, 2)), rng.normal(size=(copies, 2))
     size = rng.uniform(1, 3)
-    values, odds = np.array([-size, 0.0, size]), np.array([1 / (2 * size**2), 1 - 1 / size**2, 1 / (2 * size**2)]) * 1.0
-    odds, values = (odds, values * math.sqrt(c)) if size >= 1 else (np.array([0.5, 0, 0.5]), np.array([-1.0, 0, 1.0]))
+    rare = c * size**-order                                                  # E|eta|^{1+alpha} = c
+    values, odds = np.array([-size, 0.0, size]), np.array([rare / 2, 1 - rare, rare / 2])
     gamma = max(np.linalg.slogdet(np.eye(2) + arms[list(s)].T @ arms[list(s)] / lam)[1] / 2 for s in itertools.product(range(4), repeat=epochs))
+    unit, top = 2 ** (1 - alpha) * c, epochs ** ((1 - alpha) / 2) * (2 * gamma) ** (order / 2)
     done, rise = [], [0.0, 0.0]
 
     def go(S, V, used, p, path):
@@ -304,30 +314,45 @@ def enumerate_runs(seed, lam, copies=2, epochs=4, c=1.0):
         x = arms[int(np.argmax(arms @ (look * S).sum(axis=0)))] if path else arms[0]          # any function of the past
         V = V + np.outer(x, x)
         inv = np.linalg.inv(V)
-        before = np.array([s @ np.linalg.solve(V - np.outer(x, x), s) for s in S]) + c * (2 * gamma - used)
-        used = used + x @ inv @ x
+        before = np.array([s @ np.linalg.solve(V - np.outer(x, x), s) for s in S]) ** (order / 2) + unit * (top - used)
+        used = used + (x @ inv @ x) ** (order / 2)
         means, product = np.zeros(copies), 0.0
         for draw in itertools.product(range(3), repeat=copies):
             S_new, chance = S + values[list(draw)][:, None] * x, math.prod(odds[list(draw)])
-            M = np.einsum("ji,ik,jk->j", S_new, inv, S_new)
-            X = M + c * (2 * gamma - used)
+            M = np.einsum("ji,ik,jk->j", S_new, inv, S_new) ** (order / 2)
+            X = M + unit * (top - used)
             assert X.min() >= -1e-12
             means, product = means + chance * X, product + chance * X.prod()
             go(S_new, V, used, p * chance, path + [M])
         rise[0], rise[1] = max(rise[0], (means - before).max()), max(rise[1], product - before.prod())
 
     go(np.zeros((copies, 2)), lam * np.eye(2), 0.0, 1.0, [])
-    return np.array([p for p, _ in done]), np.array([m for _, m in done]), gamma, rise
+    return np.array([p for p, _ in done]), np.array([m for _, m in done]), unit * top, rise
 
 
-@pytest.mark.parametrize("seed, lam", [(0, 1.0), (1, 0.1), (2, 5.0), (3, 0.01)])
-def test_steps_1_to_3_by_enumeration_supermartingale_product_and_ville(seed, lam):
-    p, M, gamma, rise = enumerate_runs(seed, lam)
+@pytest.mark.parametrize("seed, lam, alpha", [(0, 1.0, 1.0), (1, 0.1, 1.0), (2, 5.0, 1.0), (3, 0.01, 1.0), (4, 0.2, 0.6), (5, 1.0, 0.25), (6, 0.05, 0.9), (7, 0.001, 0.05)])
+def test_steps_1_to_3_by_enumeration_supermartingale_product_and_ville(seed, lam, alpha):
+    p, M, level, rise = enumerate_runs(seed, lam, alpha=alpha)
     assert abs(p.sum() - 1) < 1e-12 and max(rise) < 1e-9
     for s in (1.1, 1.5, 2.0, 4.0, 8.0):
-        bad = (M > 2 * s * gamma).sum(axis=2)
+        bad = (M > s * level).sum(axis=2)
         for a in (1, 2):
             assert p @ (bad >= a).any(axis=1) <= math.comb(2, a) * s**-a + 1e-12
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.7, 0.25, 0.02])
+def test_power_of_a_hilbert_norm_has_the_constant_of_the_lemma_and_not_much_less(alpha):
+    """|a+b|^p <= |a|^p + p|a|^{p-2}<a,b> + 2^{2-p}|b|^p in three dimensions; nine tenths of the constant fail for a of norm 1, b = -x a."""
+    rng, p = np.random.default_rng(7), 1 + alpha
+    a, b = (rng.normal(size=(50000, 3)) * 10.0 ** rng.uniform(-2, 2, (50000, 1)) for _ in range(2))
+    b[:5000] = -a[:5000] * 10.0 ** rng.uniform(-1, 1, (5000, 1)) + 1e-3 * b[:5000]
+    norm = lambda x: np.linalg.norm(x, axis=1)
+    first = norm(a) ** p + p * norm(a) ** (p - 2) * (a * b).sum(axis=1)
+    assert (norm(a + b) ** p <= first + 2 ** (2 - p) * norm(b) ** p + 1e-12 * (norm(a) + norm(b)) ** p).all()          # an identity at p = 2
+    x = np.geomspace(0.1, 100, 4001)
+    assert ((np.abs(1 - x) ** p - 1 + p * x) / x**p).max() > 0.9 * 2 ** (2 - p)
+    J = lambda x: norm(x)[:, None] ** (p - 2) * x
+    assert (norm(J(a) - J(b)) <= 2 ** (2 - p) * norm(a - b) ** (p - 1) * (1 + 1e-9)).all()
 
 
 def test_ville_is_nearly_attained_so_the_level_cannot_be_lowered_by_a_constant():
@@ -352,7 +377,7 @@ def test_erratum_c13_effective_dimension_is_below_twice_the_gain_and_below_the_d
     rng, K = np.random.default_rng(2), kernel()
     for lam in (0.1, 1.0):
         e = np.maximum(np.linalg.eigvalsh(K[np.ix_(p := rng.integers(0, 30, 100), p)]), 0)
-        assert (e / (e + lam)).sum() <= np.log1p(e / lam).sum() <= 2 * page("upper", "gamma")["ceiling"](K, 100, lam)
+        assert (e / (e + lam)).sum() <= np.log1p(e / lam).sum() <= 2 * bounds.gain_ceiling(K, 100, lam)
         assert (e / (e + lam)).sum() <= len(set(p))
 
 
@@ -371,11 +396,12 @@ def test_repaired_moma_width_is_three_root_of_sixteen_c_gamma_and_constant():
 
 
 def test_a_single_copy_gives_gp_ucb_a_band_with_one_over_root_delta_erratum_a15():
-    """Step 3 with k = 1, exactly: P(exists n: M_n > 2 c gamma / delta) <= delta for adaptive designs."""
+    """Step 3 with k = 1, exactly: P(exists n: M_n^{1+alpha} > X_0 / delta) <= delta for adaptive designs."""
     for seed in range(4):
-        p, M, gamma, _ = enumerate_runs(seed, 1.0, copies=1, epochs=5)
-        for delta in (0.8, 0.5, 0.2, 0.1):
-            assert p @ (M[:, :, 0] > 2 * gamma / delta).any(axis=1) <= delta
+        for alpha in (1.0, 0.4):
+            p, M, level, _ = enumerate_runs(seed, 1.0, copies=1, epochs=5, alpha=alpha)
+            for delta in (0.8, 0.5, 0.2, 0.1):
+                assert p @ (M[:, :, 0] > level / delta).any(axis=1) <= delta
 
 
 def test_erratum_a8_printed_band_fails_with_certainty_for_small_lambda_and_the_cores_holds():
@@ -398,6 +424,177 @@ def test_theorem_4_powers_of_gamma_and_T(alpha, power):
     assert Fraction(1, 2) + (1 - alpha) / (2 * (1 + alpha)) == 1 / (1 + alpha)
 
 
+def test_repaired_moma_and_ata_have_the_same_powers_of_gamma_and_T():
+    """ATA: sqrt(m) t^{(1-a)/(2(1+a))} with m ~ gamma; repaired MoMA: sqrt(gamma) N^{(1-a)/(2(1+a))}; both times sqrt(T gamma)."""
+    for alpha in (Fraction(1), Fraction(1, 2), Fraction(1, 10)):
+        power = (1 - alpha) / (2 * (1 + alpha))
+        assert Fraction(1, 2) + power == 1 / (1 + alpha) and Fraction(1, 2) + Fraction(1, 2) == 1
+        assert 1 - (Fraction(1, 2) + power) == alpha / (1 + alpha)                                   # power of k that is left
+        radius = lambda N, g: (8 * 2.0 ** (1 - alpha)) ** (1 / (1 + alpha)) * N ** float(power) * math.sqrt(2 * g)
+        X_0 = lambda N, g: 8 * 2.0 ** (1 - alpha) * N ** ((1 - alpha) / 2) * (2 * g) ** ((1 + alpha) / 2)
+        assert abs(radius(500, 7.0) / X_0(500, 7.0) ** (1 / (1 + alpha)) - 1) < 1e-12
+
+
+def test_truncation_at_the_fourth_root_gives_three_quarters():
+    """C-tgp-heavy: b_T sqrt(T) with b_T = sqrt(v) T^{1/4}; the core's schedule at alpha = 1."""
+    a = core.make("TGP", core.synthetic_problem("se", "t3", 0), 10**4)
+    ratio = a._b(16 * 10**4) * math.sqrt(16 * 10**4) / (a._b(10**4) * math.sqrt(10**4))
+    assert abs(math.log(ratio) / math.log(16) - 0.75) < 1e-12
+
+
+# ------------------------------------------------------------------------------------------- GP-UCB without truncation (A15)
+
+def test_cut_laplace_noise_is_sub_gaussian_with_half_its_cut_term_by_term():
+    """E e^{uX} = 1 + sum u^{2j} P(Poisson(q) >= 2j+1) is below e^{u^2 q/4}, term by term; the first terms by quadrature."""
+    q = np.geomspace(1e-2, 500, 4000)
+    for j in range(1, 60):
+        assert (stats.poisson.sf(2 * j, q) <= np.exp(j * np.log(q / 4) - math.lgamma(j + 1))).all()
+    h = lambda j: math.exp(j * math.log(4) + math.lgamma(j + 1) - math.lgamma(2 * j + 1) + (j + 1) * (math.log(j + 1) - 1)) / j
+    assert all(h(j + 1) < h(j) for j in range(1, 400)) and h(2) < 0.9 < 1 < h(1)                     # why j = 1 is treated apart
+    assert all((1 + 1 / m) ** m <= math.e * (2 * m + 1) / (2 * m + 2) for m in range(1, 2000))       # why h falls
+    for u, cut in [(0.3, 2.0), (1.0, 5.0), (1.7, 13.0), (4.0, 0.7)]:
+        direct = math.exp(-cut) + integrate.quad(lambda x: math.cosh(u * x) * math.exp(-x), 0, cut, epsrel=1e-12)[0]
+        series = 1 + sum(u ** (2 * j) * stats.poisson.sf(2 * j, cut) for j in range(1, 120))
+        assert abs(direct / series - 1) < 1e-9 and direct <= math.exp(u * u * cut / 4)
+
+
+def test_the_constant_of_cut_laplace_noise_cannot_be_lowered_much():
+    """At u = 2 the bound q/2 is attained up to a term that does not grow with q: 2 ln E e^{2X} / 4 >= q/2 - ln 2."""
+    for cut in (5.0, 20.0, 80.0):
+        mgf = math.exp(-cut) + (math.expm1(cut) - math.expm1(-3 * cut) / 3) / 2
+        assert cut / 2 - math.log(2) <= math.log(mgf) / 2 <= cut / 2
+
+
+def test_self_normalised_inequality_by_enumeration_of_an_adaptive_game():
+    space = page("ub_tools", "game", lam=0.3, rounds=9)
+    assert max(space["mean"]) <= 1 + 1e-12
+    for delta in (0.9, 0.5, 0.2, 0.1, 0.05):
+        assert (space["ever"] >= 1 / delta).mean() <= delta
+
+
+# ------------------------------------------------------------------------------------------- ATA, pathwise
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_ata_removes_is_bounded_on_every_path(seed):
+    """|r - rhat| <= sum (uy)^2/b in norm <= (Y^2/b) sqrt(tr) <= (Y^2/b) sqrt(2 gain), whatever dictionary, reports and threshold."""
+    rng, K = np.random.default_rng(seed), kernel("matern")
+    cut = 0
+    for _ in range(60):
+        t, lam, b = int(rng.integers(2, 60)), 10.0 ** rng.uniform(-2, 1), 10.0 ** rng.uniform(-2, 2)
+        plays, y = rng.integers(0, 30, t), rng.standard_t(1.5, t) * 10
+        Phi = core.nystrom_features(K, rng.choice(30, rng.integers(1, 15), replace=False))[:, plays]
+        w, E = np.linalg.eigh(Phi @ Phi.T + lam * np.eye(len(Phi)))
+        u = (E / np.sqrt(w)) @ E.T @ Phi
+        product, d = u * y, (u**2).sum()
+        lost = np.linalg.norm(np.where(np.abs(product) > b, product, 0).sum(axis=1))
+        pathwise = np.linalg.norm((product**2).sum(axis=1)) / b
+        gain = np.log1p(np.maximum(np.linalg.eigvalsh(K[np.ix_(plays, plays)]), 0) / lam).sum()      # 2 * information gain
+        Y2 = (y**2).max()
+        assert lost <= pathwise * (1 + 1e-9) and pathwise <= Y2 / b * math.sqrt(d) * (1 + 1e-9) and d <= gain * (1 + 1e-9)
+        cut += lost > 0
+    assert cut > 10
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.5, 0.1])
+def test_rows_of_the_whitened_features_have_the_norms_that_lemma_10_uses(alpha):
+    rng, K = np.random.default_rng(3), kernel("matern")
+    for _ in range(40):
+        t, lam = int(rng.integers(1, 80)), 10.0 ** rng.uniform(-3, 1)
+        Phi = core.nystrom_features(K, rng.choice(30, rng.integers(1, 15), replace=False))[:, rng.integers(0, 30, t)]
+        w, E = np.linalg.eigh(Phi @ Phi.T + lam * np.eye(len(Phi)))
+        u = np.abs((E / np.sqrt(w)) @ E.T @ Phi)
+        assert np.linalg.norm(u, axis=1).max() <= 1 + 1e-9
+        assert ((u ** (1 + alpha)).sum(axis=1) ** (1 / (1 + alpha))).max() <= t ** ((1 - alpha) / (2 * (1 + alpha))) * (1 + 1e-9)
+
+
+# ------------------------------------------------------------------------------------------- claims without a page of their own
+
+def test_gaussian_and_laplace_tails_are_sub_weibull_with_theta_one_half_and_one():
+    x = np.linspace(0, 30, 3001)
+    for s in (0.3, 1.0, 4.0):
+        assert (2 * stats.norm.sf(x / s) <= 2 * np.exp(-(x**2) / (2 * s * s)) * (1 + 1e-12)).all()
+        assert (np.exp(-x / s) <= 2 * np.exp(-x / s)).all()
+    small = [-math.log(2 * stats.norm.sf(t)) / t ** (1 / 0.4) for t in (5.0, 10.0, 30.0)]            # no smaller theta serves
+    assert small[0] > small[1] > small[2]
+
+
+@pytest.mark.parametrize("theta", [0.5, 1.0, 2.0])
+def test_clipping_at_the_prescribed_radius_shifts_the_mean_by_less_than_one_over_root_T(theta):
+    """C-unbounded-regret: |E clip(f + eta) - f| <= kappa = int_R^inf P(|eta| > x) dx, also for noise on one side, and sqrt(T) kappa -> 0."""
+    tail = lambda x: math.exp(-x ** (1 / theta))
+    weight = []
+    for T in (10**2, 10**4, 10**6):
+        R = bounds.subweibull_radius(T, 0.1, theta=theta)
+        kappa = integrate.quad(tail, R, R + 60 * max(R, 1.0), epsabs=0, limit=400)[0]
+        mean = math.gamma(1 + theta)                                         # eta = E^theta - mean: skewed
+        for f in (-1.0, 0.0, 1.0):
+            high, low = 1 + R - f, 1 + R + f                                 # clip(f + eta) - f = clip(eta, -low, high)
+            lost = integrate.quad(lambda x: tail(x + mean), high, high + 60 * max(R, 1.0), epsabs=0, limit=400)[0]
+            assert low >= mean and lost <= kappa
+        weight.append(math.sqrt(T) * kappa)
+    assert weight[0] > weight[1] > weight[2] and weight[2] < 0.02
+
+
+def test_half_the_width_changes_the_lower_bound_by_a_constant_factor():
+    """M/2^d for M in T Delta, Delta = (M/T)^s: solved with M = (1/Delta)^{d/nu} the factor is free of T; with M = ln(1/Delta)^{d/2} it tends to 2^{-ds}."""
+    def loss(log_T, log_cells, d=2, s=0.5):
+        log_Delta = lambda less: optimize.brentq(lambda D: D - s * (log_cells(D) - less - log_T), -3 * log_T, -1e-9, xtol=1e-13)
+        return log_Delta(d * math.log(2)) - log_Delta(0.0)
+    d, s = 2, 0.5
+    for nu in (1.5, 2.5):
+        assert np.allclose([loss(x, lambda D: -D * d / nu) for x in (20.0, 60.0, 400.0)], -d * s * math.log(2) * nu / (nu + s * d), atol=1e-9)
+    gaps = [loss(x, lambda D: d / 2 * math.log(-D)) for x in (1e2, 1e4, 1e6)]
+    limit = -d * s * math.log(2)
+    assert abs(gaps[2] - limit) < abs(gaps[1] - limit) < abs(gaps[0] - limit) < 0.02 and abs(gaps[2] - limit) < 1e-5
+
+
+@pytest.mark.parametrize("kernel_name", ["se", "matern"])
+def test_erratum_a14_the_regime_is_reached_for_every_choice_of_constants_and_never_left(kernel_name):
+    """C-regime: for each B, v, eps there is a T_0 from which on the rate is a number."""
+    for B, v, eps in itertools.product((0.1, 1.0, 10.0), (0.1, 1.0, 10.0), (0.01, 0.1, 1.0)):
+        inside = [not math.isnan(bounds.lower_bound(kernel_name, T, eps, B=B, v=v, alpha=1.0, d=1, nu=2.5)) for T in np.geomspace(1, 1e14, 60)]
+        assert inside[-1] and inside == sorted(inside), (B, v, eps)
+
+
+def test_the_spread_over_functions_exceeds_the_spread_over_noise():
+    """C-exp-errorbar at a small size, fixed seed: SE kernel, Student noise, order constants."""
+    new = core.simulate(lambda s: core.synthetic_problem("se", "t3", s), ["TGP"], 200, trials=8, seed=1).regret[0, :, -1].std(ddof=1)
+    fixed = [core.simulate(core.synthetic_problem("se", "t3", core.streams(1, i)[0]), ["TGP"], 200, trials=8, seed=1).regret[0, :, -1].std(ddof=1) for i in range(3)]
+    assert new > 2 * np.mean(fixed)
+
+
+def test_high_probability_lower_bound_by_enumeration_of_whole_games():
+    """C-lb-hp: P_f(A) + P_f'(A^c) >= exp(-D)/2 and D <= z^2 sum E N_i (V_i Delta/b)^2, for every game tree of a learner with one-bit reports.
+
+    Five cells, rewards +-1, randomised response at eps; the learner's play is a random function of all past bits."""
+    rng, T, V = np.random.default_rng(5), 8, bounds.bump(1)[2]
+    assert 2 - 3 * V[2:].max() > 1.7                                         # a play inside cell 1 costs more than Delta under f'
+    for eps, Delta in [(0.3, 0.2), (1.0, 0.1), (2.0, 0.05)]:
+        z, keep = math.expm1(eps), 1 / (1 + math.exp(-eps))
+        shape = lambda m: Delta * V[np.abs(np.arange(5) - m)]                # the largest |g_m| on each cell
+        f, other = shape(0), shape(0) + 2 * shape(3)
+        law = lambda mean: keep * (1 + mean) / 2 + (1 - keep) * (1 - mean) / 2               # P(report = +1), (5,)
+        assert np.abs(other).max() <= 1
+        rule = rng.integers(0, 5, 2 ** (T + 1))                              # node of the tree -> cell
+        D, plays, halves = 0.0, np.zeros(5), [0.0, 0.0]
+        stack = [(1, 1.0, 1.0, 0, 0)]
+        while stack:
+            node, p0, p1, outside, t = stack.pop()
+            if t == T:
+                halves[0] += p0 * (outside >= T / 2)
+                halves[1] += p1 * (outside < T / 2)
+                D += p0 * math.log(p0 / p1)
+                continue
+            cell = rule[node]
+            plays[cell] += p0
+            a, b = law(f)[cell], law(other)[cell]
+            for bit, x, y in ((0, 1 - a, 1 - b), (1, a, b)):
+                stack.append((2 * node + bit, p0 * x, p1 * y, outside + (cell != 0), t + 1))
+        bound = z**2 * (plays @ shape(3) ** 2)                               # TV = |2 g|/2
+        assert abs(plays.sum() - T) < 1e-9 and 0 <= D <= bound * (1 + 1e-12)
+        assert sum(halves) >= math.exp(-D) / 2 >= math.exp(-bound) / 2
+
+
 # ------------------------------------------------------------------------------------------- other errata
 
 def test_erratum_a3_private_step_is_weaker_than_none_beyond_0_3027():
@@ -405,8 +602,17 @@ def test_erratum_a3_private_step_is_weaker_than_none_beyond_0_3027():
     assert abs(8 * math.expm1(edge) ** 2 - 1) < 1e-12 and abs(edge - 0.302733) < 1e-6
 
 
+def exact_kl(Delta, eps=1.0):
+    """KL(P_0 || P_m) of Laplace reports of 0, or with probability p of a = 1/(2 Delta); and p (alpha = v = 1)."""
+    a, p = 1 / (2 * Delta), 4 * Delta**2
+    s = 2 * a / eps
+    u = lambda x: math.expm1((abs(x) - abs(x - a)) / s)                      # density ratio - 1, mean 0
+    loss = lambda x: p * u(x) - math.log1p(p * u(x))
+    inner = integrate.quad(lambda x: math.exp(-x / s) / (2 * s) * loss(x), 0, a, epsabs=0, epsrel=1e-10)[0]
+    return loss(-1.0) / 2 + inner + math.exp(-a / s) / 2 * loss(2 * a), p
+
+
 def test_erratum_a1_information_of_a_laplace_report_is_between_zero_and_z_squared_p_squared():
-    exact_kl = page("errata", "run-a1")["exact_kl"]
     for eps in (0.1, 1.0, 3.0):
         for Delta in (0.2, 0.05, 1e-3):
             kl, p = exact_kl(Delta, eps)
@@ -420,7 +626,6 @@ def test_erratum_a1_information_of_a_laplace_report_is_between_zero_and_z_square
 
 
 def test_erratum_a1_exact_kl_against_a_second_quadrature():
-    exact_kl = page("errata", "run-a1")["exact_kl"]
     kl, p = exact_kl(0.1, 1.0)
     a, s = 5.0, 10.0
     f = lambda x, m: math.exp(-abs(x - m) / s) / (2 * s)
@@ -459,12 +664,12 @@ def test_erratum_a13_matern_exponents(d, nu, old, new, lower):
     nu = Fraction(nu)
     assert Fraction(1, 2) + Fraction(d * (d + 1)) / (2 * nu + d * (d + 1)) == Fraction(old)
     assert Fraction(1, 2) + d / (2 * nu + d) == Fraction(new)
-    rate = [core.lower_bound("matern", T, 0.5, B=1.0, v=1.0, alpha=1.0, d=d, nu=float(nu)) for T in (1e10, 1e12)]
+    rate = [bounds.lower_bound("matern", T, 0.5, B=1.0, v=1.0, alpha=1.0, d=d, nu=float(nu)) for T in (1e10, 1e12)]
     assert abs(math.log(rate[1] / rate[0]) / math.log(100) - float(Fraction(lower))) < 1e-9 and (nu + d) / (2 * nu + d) == Fraction(lower)
 
 
 def test_erratum_a14_outside_the_regime_there_is_a_reason_and_no_number():
-    bound = core.lower_bound("se", 1e3, 0.01, B=1.0, v=1.0, alpha=1.0, d=1)
+    bound = bounds.lower_bound("se", 1e3, 0.01, B=1.0, v=1.0, alpha=1.0, d=1)
     assert math.isnan(bound) and "logarithm" in bound.reason
 
 

@@ -1,0 +1,88 @@
+"""Use it for real: server and client as two processes over HTTP, killed and started again, ask for the same arms as an undisturbed learner."""
+import json
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ldpbo_core as ldpbo
+
+ROOT = Path(ldpbo.__file__).resolve().parent
+DEPLOY = ROOT / "notebooks/deploy"
+sys.path.insert(0, str(DEPLOY))
+import campaign
+import client
+import experiment
+
+T, SEED = 120, 5
+
+
+@pytest.fixture
+def server(tmp_path):
+    server = campaign.Server(tmp_path / "learner.npz", T, lease=1.0)
+    server.state = tmp_path / "learner.npz"
+    yield server
+    if server.process.poll() is None:
+        server.kill()
+
+
+def undisturbed():
+    """The same users, in this process, with no server in between -> [(arm, report)]."""
+    learner, rows = experiment.learner(T), []
+    for t in range(T):
+        rng, arm = np.random.default_rng([SEED, t]), learner.ask()
+        curator = ldpbo.OneBit(experiment.EPS, experiment.PROBLEM.B, experiment.PROBLEM.R)
+        rows.append((arm, float(curator.privatise(client.measure(experiment.POINTS[arm], rng), rng))))
+        learner.tell(rows[-1][1])
+    return rows, learner
+
+
+def test_a_server_killed_five_times_asks_for_the_same_arms(tmp_path):
+    log = campaign.run(tmp_path / "learner.npz", T, SEED, kills=(7, 8, 30, 61, 100))
+    rows, learner = undisturbed()
+    assert [(row["round"], row["arm"], row["report"]) for row in log] == [(t, *row) for t, row in enumerate(rows)]
+    saved = ldpbo.load(tmp_path / "learner.npz", experiment.PROBLEM)
+    assert saved.t == T and (saved.mu == learner.mu).all() and (saved.sigma == learner.sigma).all() and len({arm for arm, _ in rows}) > 5
+
+
+def test_a_client_killed_and_another_in_its_place_asks_for_the_same_arms(server):
+    first = campaign.visits(server.url, T, SEED)
+    server.wait_for(20)
+    first.kill()
+    assert campaign.visits(server.url, T, SEED).wait(120) == 0
+    server.kill()
+    assert [(row["arm"], row["report"]) for row in server.log] == undisturbed()[0]
+
+
+def answer(url, body=None):
+    try:
+        with urllib.request.urlopen(url, None if body is None else json.dumps(body).encode(), timeout=10) as reply:
+            return reply.status, json.load(reply)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+def test_one_user_is_out_at_a_time_and_no_report_counts_twice(server):
+    assert answer(server.url + "/ask") == (200, {"round": 0, "arm": 0})
+    assert answer(server.url + "/ask")[0] == 503
+    assert answer(server.url + "/tell", {"round": 1, "report": 1.0})[0] == 409
+    status, reply = answer(server.url + "/tell", {"round": 0, "report": "much"})
+    assert status == 400 and "reward = 'much'" in reply["error"]
+    for _ in range(3):
+        assert answer(server.url + "/tell", {"round": 0, "report": 1.0}) == (200, {"counted": True})
+    assert answer(server.url + "/ask")[1]["round"] == 1
+    server.kill()
+    assert server.log == [{"round": 0, "report": 1.0, "arm": 0}]
+
+
+def test_neither_the_log_nor_the_state_holds_a_reward(server):
+    assert campaign.visits(server.url, 30, SEED).wait(120) == 0
+    server.kill()
+    rewards = [client.measure(experiment.POINTS[row["arm"]], np.random.default_rng([SEED, row["round"]])) for row in server.log]
+    scale = ldpbo.OneBit(experiment.EPS, 1.0, 1.0).scale
+    blob = server.state.read_bytes() + json.dumps(server.log).encode()
+    assert len(rewards) == 30 and not any(np.float64(y).tobytes() in blob or repr(float(y)).encode() in blob for y in rewards)
+    assert {row["report"] for row in server.log} == {-scale, scale}

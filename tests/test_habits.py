@@ -1,0 +1,110 @@
+"""The habits that `make test` keeps: lint and import order (ruff), types (mypy), and files that other machines read."""
+import importlib
+import inspect
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+import ldpbo_core
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def run(*words):
+    done = subprocess.run([sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_ruff_finds_nothing():
+    run("ruff", "check", "--no-cache", ".")
+
+
+def test_mypy_finds_nothing_on_the_public_surface():
+    run("mypy", "--no-incremental")
+
+
+def public(module):
+    """Public functions and methods defined in `module` -> {qualified name: function}."""
+    found = {}
+    for name, value in vars(module).items():
+        if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
+            continue
+        if inspect.isclass(value):
+            methods = {k: v for k, v in vars(value).items() if inspect.isfunction(v) and not k.startswith("_")}
+            found |= {f"{name}.{k}": v for k, v in methods.items()}
+        elif callable(value):
+            found[name] = inspect.unwrap(value)
+    return found
+
+
+def test_the_core_stays_compact_and_hands_out_the_names_written_elsewhere():
+    assert len((ROOT / "ldpbo_core.py").read_text("utf-8").splitlines()) <= 1200
+    for name, module in ldpbo_core.ELSEWHERE.items():
+        assert getattr(ldpbo_core, name).__module__ == f"ldpbo_{module}" and name in dir(ldpbo_core)
+    with pytest.raises(AttributeError, match="has no attribute 'simulat'"):
+        ldpbo_core.simulat
+
+
+@pytest.mark.parametrize("module", sorted(p.stem for p in ROOT.glob("ldpbo_*.py") if p.stem != "ldpbo_figures"))
+def test_every_public_function_says_the_types_it_takes_and_gives(module):
+    missing = []
+    for name, function in public(importlib.import_module(module)).items():
+        hints = function.__annotations__
+        parameters = [p for p in inspect.signature(function).parameters if p not in ("self", "cls")]
+        missing += [f"{name}({p})" for p in parameters if p not in hints] + [f"{name} ->"] * ("return" not in hints)
+    assert not missing
+
+
+def test_notebooks_are_committed_as_nbstripout_leaves_them():
+    run("nbstripout", "--keep-id", "--verify", *map(str, sorted((ROOT / "notebooks").glob("*.ipynb"))))
+
+
+@pytest.mark.parametrize("name, schema", [(".github/workflows/book.yml", "github-workflows"), ("CITATION.cff", "citation-file-format")])
+def test_what_github_reads_follows_its_schema(name, schema):
+    """The schemas come with check-jsonschema, so that no network is needed."""
+    schemas = Path(pytest.importorskip("check_jsonschema").__file__).parent / "builtin_schemas/vendor"
+    schema = json.loads((schemas / f"{schema}.json").read_text("utf-8"))
+    content = yaml.load((ROOT / name).read_text("utf-8"), Plain)
+    jsonschema.validators.validator_for(schema)(schema).validate(content)
+
+
+class Plain(yaml.SafeLoader):
+    """Dates stay text, and so does `on`."""
+    yaml_implicit_resolvers = {start: [r for r in resolvers if not re.search("timestamp|bool", r[0])]
+                               for start, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()}
+
+
+def test_actionlint_finds_nothing_in_the_workflow():
+    if not (program := shutil.which("actionlint")):
+        pytest.skip("actionlint is not installed")
+    done = subprocess.run([program, "-no-color"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_workflow_runs_what_we_run_and_publishes_only_what_was_tested():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text("utf-8"))["jobs"]
+    commands = {name: [s["run"] for s in job["steps"] if "run" in s] for name, job in jobs.items()}
+    assert commands["test"] == [".ci/run"] and commands["book"] == ["make book pdf"]
+    assert jobs["book"]["needs"] == "test" and jobs["publish"]["needs"] == "book" and "refs/heads/main" in jobs["book"]["if"]
+    assert all("timeout-minutes" in job for job in jobs.values())
+
+
+def test_pre_commit_runs_the_same_checks_without_network():
+    (repo,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
+    assert repo["repo"] == "local" and {h["id"] for h in repo["hooks"]} == {"ruff", "mypy", "nbstripout"}
+    assert all(h["language"] == "system" and h["entry"].startswith(".venv/bin/") for h in repo["hooks"])
+    run("pre_commit", "validate-config")
+
+
+def test_one_version_everywhere():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    assert yaml.load((ROOT / "CITATION.cff").read_text("utf-8"), Plain)["version"] == version
+    assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)[1] == version
