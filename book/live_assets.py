@@ -4,13 +4,13 @@
 
 Nothing here is committed. Everything is a <script>, because a page opened from file:// may not fetch:
 
-    live.js, live.css      the page's own program and style, copied from book/live/
+    live.js, plot.js, live.css   the page's own program, its drawing and its style, copied from book/live/
     live-data.js           text and sha256 of ldpbo_core.py, the bridge and worker programs, the stand-in data, the result shown before Python is ready
     runtime-<digest>.js    Pyodide and NumPy, compressed and base64-encoded; depends only on the pins below
     licences/              licences of all that is shipped with it
 
-The packages come from the npm registry, pinned by version and SHA-512. Without npm the page is told to load the official
-Pyodide from its CDN instead (`mode: "cdn"`), and says so to the reader.
+The packages come from the npm registry, pinned by version and SHA-512. Without npm the page is told to load the same files
+from a CDN instead (`mode: "cdn"`), each with the hash it must have, and says so to the reader.
 """
 from __future__ import annotations
 
@@ -27,17 +27,26 @@ import struct
 import subprocess
 import sys
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "book" / "live"
 CACHE = ROOT / "_build" / "npm"
+NPM_SECONDS = float(os.environ.get("LDPBO_NPM_SECONDS", 300))          # a download that takes longer hangs
 PYODIDE = "0.27.8"
-CDN = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"
+CDN = "https://cdn.jsdelivr.net/npm/"      # serves the files of npm packages as they are
 PINS = {  # npm package -> (version, SHA-512 of the archive as npm writes it)
     "pyodide": (PYODIDE, "XDy8yQAloO0fSaJ6F5aQad0IqcBKvU4MgGjN3LrjOPW6J4xHT5PBiBzCnApxjuerWl33BiyuPQG1uIHHAQnkkg=="),
     "@emscripten-forge/numpy": ("2.0.1-py312h4e66579-0", "64iP3tolNhBnKJBHs2b5Mg9s17BL8Bp9Ev2+U0fSCO3/zQlWQRCrExw2MgmfwjhNz+mwbKPG2eBsBcpBWV2xbA=="),
     "spdx-license-list": ("6.12.0", "+nUYqm3aZMSHbjsthK+i/HHI2okTElCvqwUd4k8QcSk+FTGgjq+fsdFj2wZOaX6XmR2JdWhf/NeflNnvKOjcnQ=="),
+}
+CDN_PINS = {  # what the page loads from there without npm at build time: address, and the hash the browser insists on
+    "asm": (f"pyodide@{PYODIDE}/pyodide.asm.js", "sha384-4viPCz2Juqq5Xu3W1eocuXlwMawC7G0yvPGi9OYT8mYmslXXRT3ErkqWSnLg0W4+"),
+    "loader": (f"pyodide@{PYODIDE}/pyodide.js", "sha384-2k1KZNwTxSiRBsSIfsgk9Gw54d5N3WC+Kd9Rw0GrUWtfJb6cJMylHjWpECnK77FP"),
+    "wasm": (f"pyodide@{PYODIDE}/pyodide.asm.wasm", "sha384-Wk9o1+H1bZUTjcsSeYX9B6NvUr897micN43hiIOlcosbdIpj2FT3HlfTUWRhXF8Z"),
+    "stdlib": (f"pyodide@{PYODIDE}/python_stdlib.zip", "sha384-PD4uxZDlHIqnrRgBZ0rnmpfFgEwqYuhddonbVssLCYKiljBkBjF28dmI7lSbZNFz"),
+    "numpy": ("@emscripten-forge/numpy@2.0.1-py312h4e66579-0/pkg/numpy-2.0.1-py312h4e66579_0.tar.gz", "sha384-xQtaVbndPtFcFeWRlsIIE2OP+XC2kdcUg0uv9VYwuGzKXMTJfSt+LdrWrP4+7BtP"),
 }
 SHIPPED = [  # what is inside the runtime: name, version, licence (SPDX), owners, source
     ("Pyodide", PYODIDE, "MPL-2.0", "Michael Droettboom, Mozilla and the Pyodide contributors", f"https://github.com/pyodide/pyodide/tree/{PYODIDE}"),
@@ -70,15 +79,16 @@ def build(out_dir: str | Path = ROOT / "_build" / "live") -> str:
         where = {"mode": "local", "file": runtime.name}
         line = f"live page: Pyodide {PYODIDE} and NumPy in {runtime.name} ({len(files[runtime.name]) / 1e6:.1f} MB)"
     except NoPackages as reason:
-        where = {"mode": "cdn", "url": CDN}
-        line = f"live page: loads Pyodide {PYODIDE} from its CDN, because {reason}"
+        where = {"mode": "cdn", "url": CDN, "pins": CDN_PINS}
+        line = f"live page: loads Pyodide {PYODIDE} from a CDN, because {reason}"
         files["licences/README.txt"] = f"The page loads Pyodide {PYODIDE} and NumPy from {CDN}; nothing of them is shipped.\n".encode()
     files["licences/stand-in-data.txt"] = (ROOT / "data" / "LICENSES.txt").read_bytes()
-    files |= {name: (SOURCES / name).read_bytes() for name in ("live.js", "live.css")}
+    files |= {name: (SOURCES / name).read_bytes() for name in ("live.js", "plot.js", "live.css")}
     core = (ROOT / "ldpbo_core.py").read_bytes()
     payload = {
         "sha256": hashlib.sha256(core).hexdigest(),
         "core": core.decode(),
+        "beside": {name: (ROOT / name).read_text(encoding="utf-8") for name in ("ldpbo_checks.py", "ldpbo_problems.py", "ldpbo_simulate.py")},
         "bridge": (SOURCES / "bridge.py").read_text(encoding="utf-8"),
         "worker": (SOURCES / "worker.js").read_text(encoding="utf-8"),
         "data": {f"data/{name}": (ROOT / "data" / name).read_text(encoding="utf-8") for name in ("light.csv", "stocks.csv")},
@@ -104,12 +114,15 @@ def embedded(out_dir: str | Path) -> dict:
 
 
 def check(out_dir: str | Path) -> None:
-    """Raise unless the embedded core is, byte for byte, ldpbo_core.py."""
+    """Raise unless the embedded core and the modules beside it are those of the book, byte for byte."""
     payload, core = embedded(out_dir), (ROOT / "ldpbo_core.py").read_bytes()
     want = hashlib.sha256(core).hexdigest()
     for what, got in (("stated", payload["sha256"]), ("actual", hashlib.sha256(payload["core"].encode()).hexdigest())):
         if got != want:
             raise RuntimeError(f"the live page carries another core than ldpbo_core.py: {what} sha256 {got}, expected {want}; run book/live_assets.py again")
+    for name, text in payload["beside"].items():
+        if text != (ROOT / name).read_text(encoding="utf-8"):
+            raise RuntimeError(f"the live page carries another {name} than the core's; run book/live_assets.py again")
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -121,21 +134,45 @@ def _write(path: Path, data: bytes) -> None:
         part.replace(path)
 
 
+def _kept(path: Path, make: Callable[[], bytes]) -> bytes:
+    """The file of the cache, made again if it is missing or is not what was written."""
+    seal = path.with_name(path.name + ".sha256")
+    if path.is_file() and seal.is_file():
+        data = path.read_bytes()
+        if hashlib.sha256(data).hexdigest() == seal.read_text():
+            return data
+        print(f"{path.name} is not what was written; it is made again", flush=True)
+    data = make()
+    _write(path, data)
+    _write(seal, hashlib.sha256(data).hexdigest().encode())
+    return data
+
+
+def _sha512(path: Path) -> str:
+    return base64.b64encode(hashlib.sha512(path.read_bytes()).digest()).decode()
+
+
 def _package(name: str) -> Path:
     """The pinned npm archive of `name`, from the cache or from npm; its SHA-512 is checked every time."""
     version, digest = PINS[name]
     path = CACHE / f"{name.lstrip('@').replace('/', '-')}-{version}.tgz"
+    if path.exists() and _sha512(path) != digest:
+        print(f"{path.name} is not what was downloaded; it is downloaded again", flush=True)
+        path.unlink()
     if not path.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         npm = shutil.which("npm")
         if npm is None:
             raise NoPackages("npm is not installed")
-        done = subprocess.run([npm, "pack", f"{name}@{version}", "--pack-destination", str(CACHE), "--silent"], capture_output=True, text=True, cwd=CACHE)
+        command = [npm, "pack", f"{name}@{version}", "--pack-destination", str(CACHE), "--silent"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, cwd=CACHE, timeout=NPM_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise NoPackages(f"npm gave no answer within {NPM_SECONDS:g} s (LDPBO_NPM_SECONDS)") from None
         if done.returncode or not path.exists():
             raise NoPackages(f"npm could not download {name}@{version}")
-    got = base64.b64encode(hashlib.sha512(path.read_bytes()).digest()).decode()
-    if got != digest:
-        raise RuntimeError(f"{path.name}: SHA-512 is {got}, pinned is {digest}; delete the file and build again, and do not change the pin unless you know why it differs")
+    if (got := _sha512(path)) != digest:
+        raise RuntimeError(f"{path.name}: SHA-512 is {got}, pinned is {digest}; do not change the pin unless you know why it differs")
     return path
 
 
@@ -152,10 +189,13 @@ def _numpy(package: Path) -> dict[str, bytes]:
 
 def _runtime(packages: dict[str, Path]) -> Path:
     """One script with Pyodide and NumPy in it, kept in the cache by a digest of what goes into it."""
-    digest = hashlib.sha256((repr(PINS) + UNUSED.pattern + inspect.getsource(_runtime)).encode()).hexdigest()[:12]
+    digest = hashlib.sha256((repr(PINS) + UNUSED.pattern + inspect.getsource(_script)).encode()).hexdigest()[:12]
     path = CACHE / f"runtime-{digest}.js"
-    if path.exists():
-        return path
+    _kept(path, lambda: _script(packages))
+    return path
+
+
+def _script(packages: dict[str, Path]) -> bytes:
     py = {name.removeprefix("package/"): data for name, data in _members(packages["pyodide"]).items()}
     prefix = "lib/python3.12/site-packages/"
     files = {n.removeprefix(prefix): d for n, d in sorted(_numpy(packages["@emscripten-forge/numpy"]).items()) if n.startswith(prefix) and not UNUSED.search("/" + n)}
@@ -164,8 +204,7 @@ def _runtime(packages: dict[str, Path]) -> Path:
     parts = {"asm": py["pyodide.asm.js"], "loader": py["pyodide.js"], "wasm": py["pyodide.asm.wasm"], "numpy": pack}
     coded = {name: base64.b64encode(gzip.compress(data, 9, mtime=0)).decode() for name, data in parts.items()}
     coded["stdlib"] = base64.b64encode(py["python_stdlib.zip"]).decode()  # a zip already
-    _write(path, ("window.LDPBO_RUNTIME = " + json.dumps(coded) + ";\n").encode())
-    return path
+    return ("window.LDPBO_RUNTIME = " + json.dumps(coded) + ";\n").encode()
 
 
 def _licences(packages: dict[str, Path]) -> dict[str, bytes]:
@@ -183,17 +222,18 @@ def _licences(packages: dict[str, Path]) -> dict[str, bytes]:
 
 
 def _precomputed() -> dict:
-    """The result at the page's default settings, computed natively by the same bridge program; kept until core or bridge change."""
-    digest = hashlib.sha256((ROOT / "ldpbo_core.py").read_bytes() + (SOURCES / "bridge.py").read_bytes()).hexdigest()[:16]
-    path = CACHE / f"precomputed-{digest}.json"
-    if not path.exists():
-        code = "import json, bridge; print(json.dumps(bridge.everything(bridge.DEFAULTS)))"
-        paths = os.pathsep.join([str(ROOT), str(SOURCES)])
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths})
-        if done.returncode:
-            raise RuntimeError(f"the live page's default result could not be computed:\n{done.stderr}")
-        _write(path, done.stdout.encode())
-    return json.loads(path.read_text(encoding="utf-8"))
+    """What the page shows before its own Python is ready, computed natively by the same bridge program; kept until core or bridge change."""
+    digest = hashlib.sha256(b"".join(p.read_bytes() for p in sorted(ROOT.glob("ldpbo_*.py"))) + (SOURCES / "bridge.py").read_bytes()).hexdigest()[:16]
+    return json.loads(_kept(CACHE / f"precomputed-{digest}.json", _compute))
+
+
+def _compute() -> bytes:
+    code = "import json, bridge; print(json.dumps(bridge.precomputed()))"
+    paths = os.pathsep.join([str(ROOT), str(SOURCES)])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths})
+    if done.returncode:
+        raise RuntimeError(f"the live page's default result could not be computed:\n{done.stderr}")
+    return done.stdout.encode()
 
 
 if __name__ == "__main__":

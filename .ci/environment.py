@@ -1,0 +1,89 @@
+"""Make .venv from requirements.lock, beside the one that is there, and swap it in when it is whole.
+
+Run by `make` with the interpreter to use (Python 3.11 or newer, standard library only). It does nothing where .venv
+was made from the same lock file and pyproject.toml, compared by content; if PYTHON names an interpreter, it must also
+be the one that .venv was made with.
+"""
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV, NEW, OLD = ROOT / ".venv", ROOT / ".venv.new", ROOT / ".venv.old"
+PIP = ["-m", "pip", "install", "-qq", "--disable-pip-version-check"]     # errors only
+
+
+def digest():
+    """Of what .venv is made from."""
+    files = ROOT / "requirements.lock", ROOT / "pyproject.toml"
+    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
+
+
+def identity(python):
+    """Version and home of an interpreter: the same for a virtual environment and for what it was made from."""
+    done = subprocess.run([python, "-c", "import sys; print(sys.version, sys.base_prefix)"], capture_output=True)
+    return done.stdout if done.returncode == 0 else None
+
+
+def ready():
+    stamp, python = VENV / ".ready", VENV / "bin/python"
+    if not (stamp.is_file() and stamp.read_text() == digest() and python.exists()):
+        return False
+    return not os.environ.get("PYTHON") or identity(python) == identity(sys.executable)
+
+
+def remove(path):
+    """Remove a folder; of a symbolic link only the link, never what it leads to."""
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    elif path.exists():
+        shutil.rmtree(path)
+
+
+def make():
+    """A complete environment in .venv.new that believes to be in .venv."""
+    remove(NEW)
+    subprocess.run([sys.executable, "-m", "venv", NEW], check=True)
+    subprocess.run([NEW / "bin/python", *PIP, "--require-hashes", "-r", ROOT / "requirements.lock"], check=True)
+    (site,) = NEW.glob("lib/python*/site-packages")
+    (site / "ldpbo.pth").write_text(f"{ROOT}\n")                          # the modules of this checkout can be imported
+    for path in [p for p in (NEW / "bin").iterdir() if p.is_file() and not p.is_symlink()]:
+        text = path.read_bytes()
+        if os.fsencode(NEW) in text:
+            path.write_bytes(text.replace(os.fsencode(NEW), os.fsencode(VENV)))
+    (NEW / ".ready").write_text(digest())
+
+
+def swap():
+    remove(OLD)
+    if VENV.exists() or VENV.is_symlink():
+        os.rename(VENV, OLD)
+    os.rename(NEW, VENV)
+    remove(OLD)
+
+
+def main():
+    with open(ROOT / ".venv.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if OLD.exists() and not VENV.exists():                            # killed between the two renames
+            os.rename(OLD, VENV)
+        if ready():
+            return
+        version = ".".join(map(str, sys.version_info[:3]))
+        print(f"Installing the locked packages into .venv with Python {version} (once, about a minute)", flush=True)
+        try:
+            make()
+        except (subprocess.CalledProcessError, OSError) as error:
+            remove(NEW)
+            kept = "; the .venv that was there is as it was" if VENV.exists() else ""
+            sys.exit(f"The locked packages could not be installed ({error}){kept}.\n"
+                     "Is there a network, and space on the disk?")
+        swap()
+
+
+if __name__ == "__main__":
+    main()
