@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from ldpbo_core import ORIGINALS as FILES          # name: sha256
+from ldpbo_problems import ORIGINALS as FILES  # name: sha256
 
 REPOSITORY = "sayakrc/Bayesian-Optimization-under-Heavy-tailed-Payoffs"
 COMMIT = "673ce5ce40cabd95f0319e0a1b338044f160143e"

@@ -1,33 +1,56 @@
-"""Keep the results of the six real-data panels on the paper's own data, which cannot be shipped: writes originals.csv.
+"""Run the six real-data panels on the paper's own data, which cannot be shipped, and keep the results: writes originals.json.
 
-    make data && make book && .venv/bin/python data/originals.py
+    make originals          # needs `make data`, or LDPBO_DATA; a few minutes on two cores
 
-Reads the executed panels of the last full build (or of the folder in LDPBO_PAGES) and refuses pages that used a stand-in.
+The panels are the book's own pages (notebooks/panel.ipynb through build.py, in _build/originals); a panel that used a
+stand-in is refused. Stored: the parameters, and the tables of the page's three figures (curves as mean and band).
 """
-import csv
+import ast
+import json
 import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import ldpbo_core as core
 import ldpbo_figures as fig
 
+ROOT = Path(core.__file__).resolve().parent
 PANELS = ["2b", "2c", "2e", "2f", "3b", "3c"]
 
 
-def main(pages, target):
-    rows = []
+def collect(pages):
+    """{"code": hash, "panels": {panel: parameters and tables}} of the executed pages in the folder `pages`."""
+    os.environ["LDPBO_PAGES"] = str(pages)
+    found = {}
     for panel in PANELS:
-        if "data: original " not in (pages / f"panel_{panel}.ipynb").read_text("utf-8"):
-            sys.exit(f"panel_{panel} was not run on the original data: `make data`, then `make book`")
-        final = fig.load(f"panel_{panel}", f"fig-panel-{panel}-final")
-        for scale in ("1", "0.1"):
-            for i, row in enumerate(final["row"]):
-                rows.append([panel, scale, row, *(f"{final[f'{part} (beta x {scale})'][i]:.4f}" for part in ("mean", "low", "high")), fig.CODE])
-    with open(target, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([["panel", "scale", "row", "mean", "low", "high", "code"], *rows])
+        cells = json.loads((pages / f"panel_{panel}.ipynb").read_text("utf-8"))["cells"]
+        used = next("".join(c["source"]) for c in cells if "parameters" in c["metadata"].get("tags", ()))
+        found[panel] = {"parameters": {s.targets[0].id: ast.literal_eval(s.value) for s in ast.parse(used).body}}
+        for part in ("regret", "final", "plays"):
+            table = fig.load(f"panel_{panel}", f"fig-panel-{panel}-{part}")
+            found[panel]["data"], *more = {str(data) for data in table.pop("data")}
+            if more or not found[panel]["data"].startswith("original "):
+                sys.exit(f"panel_{panel} was not run on the original data: `make data`, or set LDPBO_DATA")
+            found[panel][part] = {name: column.tolist() for name, column in table.items()}
+    return {"code": fig.CODE, "panels": found}
+
+
+def write(results, target):
+    """A line per column, so that a new run differs in readable places."""
+    text = json.dumps(results, indent=1, ensure_ascii=False)
+    target.write_text(re.sub(r"\[[^\[\]]*\]", lambda column: re.sub(r"\s+", " ", column[0]), text) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
-    root = Path(__file__).resolve().parent
-    main(Path(os.environ.get("LDPBO_PAGES", root.parent / "_build/src/book/pages")), root / "originals.csv")
+    for problem in (core.light_problem(), core.stock_problem()):
+        if not problem.provenance.startswith("original "):
+            sys.exit(f"The {problem.name} data is a stand-in: run `make data`, or name the folder of the originals in LDPBO_DATA")
+    out = ROOT / "_build/originals"
+    done = subprocess.run([sys.executable, "build.py", "--out", str(out), *(f"panel_{p}" for p in PANELS)], cwd=ROOT)
+    if done.returncode:
+        sys.exit(done.returncode)
+    write(collect(out / "src/book/pages"), ROOT / "data/originals.json")
+    print("Written: data/originals.json; `make book` shows it, `make picture` redraws the README's picture")
