@@ -1,0 +1,60 @@
+"""Server and client as two processes, for the page and for the tests: the server can be killed as by a power cut."""
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ENV = os.environ | {"PYTHONPATH": str(HERE.parent.parent), "OPENBLAS_NUM_THREADS": "1"}
+
+
+class Server:
+    """A server process and what it has logged, over all its lives."""
+
+    def __init__(self, state, T, lease=60.0):
+        self.options, self.port, self.log, self.lives = [str(state), f"--T={T}", f"--lease={lease}"], 0, [], 0
+        self.start()
+
+    def start(self):
+        command = [sys.executable, str(HERE / "server.py"), *self.options, f"--port={self.port}"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENV)
+        self.url = self.process.stdout.readline().split()[-1]
+        self.port, self.lives = int(self.url.rsplit(":", 1)[1]), self.lives + 1
+        self.reader = threading.Thread(target=lambda out: self.log.extend(map(json.loads, out)), args=(self.process.stdout,))
+        self.reader.start()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.reader.join()
+
+    def wait_for(self, rounds, patience=120.0):
+        end = time.monotonic() + patience
+        while len(self.log) < rounds:
+            if time.monotonic() > end:
+                raise TimeoutError(f"{len(self.log)} of {rounds} rounds")
+            time.sleep(0.002)
+
+
+def visits(url, users, seed):
+    """A client process that brings so many users."""
+    command = [sys.executable, str(HERE / "client.py"), url, str(users), f"--seed={seed}"]
+    return subprocess.Popen(command, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def run(state, T, seed, kills=()):
+    """T users; the server is killed and started again after each number of rounds in `kills` -> its log, each round once."""
+    server = Server(state, T)
+    users = visits(server.url, T, seed)
+    for rounds in kills:
+        server.wait_for(rounds)
+        server.kill()
+        server.start()
+    said, _ = users.communicate(timeout=600)
+    server.kill()
+    if users.returncode:
+        raise RuntimeError(said)
+    return list({row["round"]: row for row in server.log}.values())

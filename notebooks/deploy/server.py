@@ -1,0 +1,75 @@
+"""The learner behind HTTP: GET /ask -> {"round", "arm"}, POST /tell {"round", "report"} -> {"counted"}.
+
+    python server.py STATE [--T 1000] [--port 0] [--lease 60]
+
+A report is saved before it is acknowledged, so a server killed at any moment and started again goes on where it was, and a
+client that got no answer sends the same report again: it is counted once. One user is out at a time; others wait (503).
+What is logged: round, arm and report. No name, no address, no time, and no reward, which never comes here.
+"""
+import argparse
+import json
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import experiment
+
+import ldpbo_core as core
+
+
+class Handler(BaseHTTPRequestHandler):
+    def answer(self, status, **body):
+        body = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        server, learner = self.server, self.server.learner
+        if learner.t == learner.s.T:
+            self.answer(410, error="the experiment is over")
+        elif time.monotonic() < server.lease_ends:
+            self.answer(503, error="another user is out: ask again")
+        else:
+            server.lease_ends = time.monotonic() + server.lease
+            self.answer(200, round=learner.t, arm=learner.ask())
+
+    def do_POST(self):
+        server, learner = self.server, self.server.learner
+        told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if told["round"] < learner.t:  # counted before; the answer was lost
+            return self.answer(200, counted=True)
+        if told["round"] > learner.t:
+            return self.answer(409, error=f"round {told['round']}: must be {learner.t}")
+        arm = learner.ask()
+        try:
+            learner.tell(told["report"])
+        except ValueError as error:  # not a number: nothing has changed
+            return self.answer(400, error=str(error))
+        print(json.dumps({**told, "arm": arm}), flush=True)  # killed here, the round comes again and is logged twice
+        learner.save(server.state)
+        server.lease_ends = 0.0
+        self.answer(200, counted=True)
+
+    def log_message(self, *_):  # the standard one writes addresses and times
+        pass
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("state", type=Path)
+    parser.add_argument("--T", type=int, default=1000)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--lease", type=float, default=60.0)
+    options = parser.parse_args()
+    server = HTTPServer(("127.0.0.1", options.port), Handler)
+    server.state, server.lease, server.lease_ends = options.state, options.lease, 0.0
+    found = options.state.exists()
+    server.learner = core.load(options.state, experiment.PROBLEM) if found else experiment.learner(options.T)
+    print(f"listening on http://127.0.0.1:{server.server_port}", flush=True)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
