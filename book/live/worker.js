@@ -1,5 +1,5 @@
 /* The worker: starts Python, then runs one setting at a time and answers "cancel" between portions of a twentieth of a second.
-   Messages in:  {type: "start", assets | cdn, files, module}   {type: "run", id, settings, samples, only}   {type: "cancel"}
+   Messages in:  {type: "start", assets | cdn + pins, files, module}   {type: "run", id, settings, samples, only}   {type: "cancel"}
    Messages out: {type: "stage", text}  {type: "ready", seconds, numpy}  {type: "module", module}  {type: "progress", ...}  {type: "failed", ...} */
 "use strict";
 let python = null, current = 0;
@@ -14,49 +14,65 @@ function bytes(base64) {
 }
 const gunzip = async (data) => new Uint8Array(await new Response(new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
 
+/* The files of the runtime as bytes: from the book's own asset, or from a CDN that must deliver exactly the pinned ones. */
+async function unpack(assets, compiled) {
+  const names = ["asm", "loader", "numpy", ...(compiled ? [] : ["wasm"])], parts = await Promise.all(names.map((name) => gunzip(bytes(assets[name]))));
+  return { stdlib: bytes(assets.stdlib), ...Object.fromEntries(names.map((name, i) => [name, parts[i]])) };
+}
+async function download(address, pins) {
+  const get = async ([path, integrity]) => new Uint8Array(await (await fetch(address + path, { integrity, credentials: "omit" })).arrayBuffer());
+  const names = Object.keys(pins), parts = await Promise.all(Object.values(pins).map(get));
+  return Object.fromEntries(names.map((name, i) => [name, parts[i]]));
+}
+
 /* Pyodide asks for its files by fetch; here they come from memory, and any other address is refused. */
-async function startLocal(assets, module) {
-  const [asm, loader, numpy] = await Promise.all(["asm", "loader", "numpy"].map((name) => gunzip(bytes(assets[name]))));
+async function boot(runtime, module) {
   if (!module) {
-    module = await WebAssembly.compile(await gunzip(bytes(assets.wasm)));
+    module = await WebAssembly.compile(runtime.wasm);
     say("module", { module });                      // the page keeps it, so that a second worker starts faster
   }
   WebAssembly.instantiateStreaming = async (_, imports) => ({ module, instance: await WebAssembly.instantiate(module, imports) });
   const lock = { info: { abi_version: "2024_0", arch: "wasm32", platform: "emscripten_3_1_58", python: "3.12.7", version: "0.27.8" }, packages: {} };
-  const files = { "pyodide.asm.wasm": "", "python_stdlib.zip": bytes(assets.stdlib), "pyodide-lock.json": JSON.stringify(lock) };
+  const files = { "pyodide.asm.wasm": "", "python_stdlib.zip": runtime.stdlib, "pyodide-lock.json": JSON.stringify(lock) };
   self.fetch = async (address) => {
     const name = String(address && address.url ? address.url : address).split("/").pop();
-    if (name in files) return new Response(files[name]);
+    if (Object.hasOwn(files, name)) return new Response(files[name]);
     throw new Error("this page does not fetch " + name);
   };
   const text = new TextDecoder();
-  (0, eval)(text.decode(asm) + "\nself._createPyodideModule = _createPyodideModule;");
-  (0, eval)(text.decode(loader));
+  (0, eval)(text.decode(runtime.asm) + "\nself._createPyodideModule = _createPyodideModule;");
+  (0, eval)(text.decode(runtime.loader));
   say("stage", { text: "starting Python" });
   const py = await self.loadPyodide({ indexURL: "https://inside.invalid/" });
   // Before it reuses a temporary array of 256 KB or more this NumPy looks at the C stack, which does not exist here. No frames: do not reuse.
   py._module.LDSO.loadedLibsByName.__main__.exports.backtrace = () => 0;
+  return py;
+}
+/* NumPy from the asset: the length of an index, the index [[name, size], ...], then the files one after the other. */
+function installPack(py, numpy) {
   const length = new DataView(numpy.buffer).getUint32(0, true), made = new Set();
   let at = 4 + length;
-  for (const [name, size] of JSON.parse(text.decode(numpy.subarray(4, 4 + length)))) {
+  for (const [name, size] of JSON.parse(new TextDecoder().decode(numpy.subarray(4, 4 + length)))) {
     const path = "/lib/python3.12/site-packages/" + name, folder = path.slice(0, path.lastIndexOf("/"));
     if (!made.has(folder)) { py.FS.mkdirTree(folder); made.add(folder); }
     py.FS.writeFile(path, numpy.subarray(at, at + size));
     at += size;
   }
-  return py;
 }
-
-async function startFromCdn(address) {
-  importScripts(address + "pyodide.js");
-  const py = await self.loadPyodide({ indexURL: address });
-  await py.loadPackage("numpy");
-  return py;
+function installArchive(py, archive) {
+  py.FS.writeFile("/numpy.tar.gz", archive);
+  py.runPython(`
+import os, tarfile
+with tarfile.open("/numpy.tar.gz") as tar:
+    tar.extractall("/", [m for m in tar.getmembers() if m.name.startswith("lib/python3.12/site-packages/")], filter="data")
+os.remove("/numpy.tar.gz")`);
 }
 
 async function start(message) {
   const begun = performance.now();
-  const py = message.cdn ? await startFromCdn(message.cdn) : await startLocal(message.assets, message.module);
+  const runtime = message.cdn ? await download(message.cdn, message.pins) : await unpack(message.assets, message.module);
+  const py = await boot(runtime, message.module);
+  (message.cdn ? installArchive : installPack)(py, runtime.numpy);
   for (const [path, text] of Object.entries(message.files)) {
     const full = "/home/pyodide/" + path;
     py.FS.mkdirTree(full.slice(0, full.lastIndexOf("/")));
