@@ -217,8 +217,8 @@ def gain_ceiling(K: np.ndarray, T: float, lam: float, steps: int = 80) -> float:
     """A number that gamma_T (the largest information gain of T plays) cannot exceed, for any T, in O(n^3).
 
     Real-valued plays w with sum T make the gain g(w) concave with slope sigma_w^2/(2 lam), so for any w
-    gamma_T <= g(w) + (T max sigma_w^2 - sum w sigma_w^2)/(2 lam); multiplicative steps improve w. Eigenvalues lost to
-    rounding add at most T times the largest residual k(x,x) - |z_x|^2, over 2 lam (Erratum B14).
+    gamma_T <= g(w) + (T max sigma_w^2 - sum w sigma_w^2)/(2 lam); multiplicative steps improve w. Eigenvalues too small
+    to keep add at most T/(2 lam) times the most that they give to any k(x,x) (Erratum B14).
     """
     T, lam, K = check.positive("T", T), check.positive("lam", lam), np.asarray(K, dtype=float)
     values, vectors = np.linalg.eigh(K)
@@ -230,7 +230,8 @@ def gain_ceiling(K: np.ndarray, T: float, lam: float, steps: int = 80) -> float:
         var = (Z * np.linalg.solve(V, Z)).sum(axis=0)                        # sigma_w^2, Lemma 5
         best = min(best, np.linalg.slogdet(V)[1] / 2 + (T * var.max() - w @ var) / (2 * lam))
         w *= T * var / (w @ var)
-    return float(best + T * max((K.diagonal() - (Z * Z).sum(axis=0)).max(), 0.0) / (2 * lam))
+    lost = vectors[:, ~kept] ** 2 @ np.maximum(values[~kept], 0.0)
+    return float(best + T * lost.max() / (2 * lam))
 
 
 # ---- Lower bounds (Theorem 1, its regime and its sharpening; proofs and checks: pages lb_bump to lb_better) ----
