@@ -845,7 +845,7 @@ class ATA(_Nystroem):
             s, step = S.diagonal(), np.empty_like(S)
             weight, last = 1 / (s[:, None] + s), s.min() ** 2                # S stays positive: steps add to less
             for _ in range(9 if self.ridge.age < 2 * len(S) else 5):         # a solve costs as much as many steps
-                np.subtract(P, np.dot(S, S.T, out=step), out=step)
+                np.subtract(P, np.dot(S, S, out=step), out=step)             # S S.T would be slower: syrk
                 step *= weight
                 S += step
                 size = float(np.vdot(step, step))
