@@ -21,18 +21,23 @@ JOBS += [("se", 1.0, 200_000, 2, PROVED), ("matern", 1.0, 200_000, 2, PROVED)]
 JOBS += [("se", eps, 50_000, 2, ORDER) for eps in (10.0, 3.0, 1.0, 0.3, 0.1)]
 
 
-def main(target, seed=2021):
+def run(kernel, eps, T, trials, name, constants, curator, seed=2021):
+    """The rows of one learner: relative regret, mean and range over the trials, at eight rounds a decade."""
+    result = core.simulate(fig.normed(kernel), [name], T, trials=trials, seed=seed, eps=eps, constants=constants, curator=getattr(core, curator))
+    t = np.unique(np.geomspace(100, T, 8 * round(np.log10(T / 100)) + 1).astype(int))
+    share = result.regret[0][:, t - 1] / (t * result.records["uniform"][:, None])
+    return [[kernel, f"{eps:g}", str(T), str(trials), name, constants, curator, str(i), *(f"{x:.4f}" for x in row)]
+            for i, row in zip(t, zip(share.mean(axis=0), share.min(axis=0), share.max(axis=0)))]
+
+
+def main(target):
     head = ["kernel", "eps", "T", "trials", "name", "constants", "curator", "t", "mean", "low", "high", "code"]
     with open(target, "w", encoding="utf-8", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(head)
-        for kernel, eps, T, trials, learners in JOBS:
-            for name, constants, curator in learners:
-                result = core.simulate(fig.normed(kernel), [name], T, trials=trials, seed=seed, eps=eps, constants=constants, curator=getattr(core, curator))
-                t = np.unique(np.geomspace(100, T, 8 * round(np.log10(T / 100)) + 1).astype(int))
-                share = result.regret[0][:, t - 1] / (t * result.records["uniform"][:, None])
-                for i, row in zip(t, zip(share.mean(axis=0), share.min(axis=0), share.max(axis=0))):
-                    out.writerow([kernel, f"{eps:g}", T, trials, name, constants, curator, i, *(f"{x:.4f}" for x in row), fig.CODE])
+        for *job, learners in JOBS:
+            for learner in learners:
+                out.writerows([*row, fig.CODE] for row in run(*job, *learner))
                 file.flush()
 
 

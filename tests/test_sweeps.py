@@ -4,6 +4,7 @@ And the tables in data/sweeps: they hold what their grids declare, and cells cho
 """
 import csv
 import hashlib
+import importlib.util
 import json
 import os
 import re
@@ -283,3 +284,18 @@ def test_stored_cells_chosen_at_random_are_recomputed_exactly(path):
         again = sweep.run(given | {"eps": None if given["eps"] is None else float(given["eps"]), "data": row["data"], "plays": [play]})
         assert "error" not in again, again
         assert {k: again["rows"][0][k] for k in ("regret", "half", "uniform", "clipped")} == {k: row[k] for k in ("regret", "half", "uniform", "clipped")}, row
+
+
+def test_stored_campaigns_are_those_declared_and_one_chosen_at_random_is_recomputed_exactly():
+    """data/campaigns.csv; the choice is among the learners that take seconds."""
+    spec = importlib.util.spec_from_file_location("campaigns", ROOT / "data/campaigns.py")
+    spec.loader.exec_module(campaigns := importlib.util.module_from_spec(spec))
+    raw = (ROOT / "data/campaigns.csv").read_bytes()
+    rows, stored = list(csv.reader(raw.decode().splitlines()))[1:], {}
+    for *row, code in rows:
+        stored.setdefault(tuple(row[:7]), []).append(row)
+    declared = [(kernel, f"{eps:g}", str(T), str(trials), *learner) for kernel, eps, T, trials, learners in campaigns.JOBS for learner in learners]
+    assert list(stored) == declared and len({row[-1] for row in rows}) == 1
+    cheap = [key for key in declared if int(key[2]) <= 50_000 and key[4] != "ATA"]
+    key = cheap[int(hashlib.sha256(raw + fig.CODE.encode()).hexdigest()[:8], 16) % len(cheap)]
+    assert campaigns.run(key[0], float(key[1]), int(key[2]), int(key[3]), *key[4:]) == stored[key]
