@@ -1027,7 +1027,8 @@ class PE(_Bandit):
         self.sizes, self.batch, self.active = batch_sizes(s.T), -1, np.ones(n, dtype=bool)
         self.kind, self.scale = self.reports(self.problem, s.curator)
         size = (Z * Z).sum(axis=1)
-        self.Z = Z[size > EIGEN_CUT * size.max(initial=0.0)]                 # the rest is rounding
+        kept = size > EIGEN_CUT * size.max(initial=0.0)                      # the rest is near rounding: part of sigma
+        self.Z, self.lost = Z[kept], self.problem.lost + (Z[~kept] ** 2).sum(axis=0)
         self.k, self._log = 1, math.log(2 * n * len(self.sizes) / s.delta)
         if self.kind == "heavy":
             self.k = s.k or math.ceil((1 if s.constants == "order" else 8) * (self._log - math.log(2)))
@@ -1099,7 +1100,7 @@ class PE(_Bandit):
             step = self.scale
         F = _factor(self.Z, self._design, lam)
         self.mu = np.median(F.T @ (F @ (step * np.rint(total / step) * (self._design[:, None] / plan))), axis=1)
-        self.sigma = np.sqrt(self.problem.lost + lam * (F * F).sum(axis=0))
+        self.sigma = np.sqrt(self.lost + lam * (F * F).sum(axis=0))
         self.beta = self._width(self.sigma[self.active].max())
         width = self.beta * self.sigma
         self.active = self.active & (self.mu + width >= (self.mu - width)[self.active].max())

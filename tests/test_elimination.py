@@ -265,6 +265,21 @@ def test_bands_hold_with_probability_one_minus_delta(name):
     assert failures(name, 100) <= 27
 
 
+def test_what_the_features_leave_out_is_part_of_the_band():
+    """f of norm B along an eigenvector of K that is dropped as near rounding, no noise: 10^15 plays make sigma so small that only the part left out bounds the error."""
+    points = np.arange(1, 101) / 100
+    K = ldpbo.se_kernel(points, points, lengthscale=0.2)
+    w, Q = np.linalg.eigh(K)
+    below = w[::-1][np.argmax(w[::-1] < 1e-12 * w[-1])]                                                # the largest of those below the cut
+    f = math.sqrt(below) * Q[:, np.argmin(np.abs(w - below))]
+    learner = ldpbo.make("PE", ldpbo.Problem(K=K, f=f, B=1.0, R=1.0), 10**15, constants="theorem")
+    while (plan := learner.plan()).any():
+        active = learner.active.copy()
+        learner.tell_sums(plan, plan * f)
+        assert (np.abs(f - learner.mu) <= learner.beta * learner.sigma)[active].all()
+    assert learner.batch == len(learner.sizes)
+
+
 def test_bands_a_tenth_as_wide_do_not_hold():
     """So the test above can fail: without B's share the widths are of the order of the noise."""
     p = dataclasses.replace(KINDS["one bit"][0], B=0.05)
