@@ -165,7 +165,7 @@ def test_your_own_table_gives_a_recommendation_a_statement_and_a_program(tmp_pat
     assert done.returncode == 0, done.stderr[-2000:]
     for said in (f"{columns} columns", "left out: Datum"):
         assert said in (tmp_path / "out.ipynb").read_text("utf-8")
-    for said in ("For mine.csv and 500 users: **", "Your device sends one bit", "read_table('mine.csv')", "learner.tell("):
+    for said in ("For mine.csv and 500 users: **", "Your device sends one bit", f"read_table({str(tmp_path / 'mine.csv')!r})", "learner.tell("):
         assert said in done.stderr, said
     assert "{glue:" not in (tmp_path / "out.ipynb").read_text("utf-8")
 
