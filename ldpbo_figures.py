@@ -422,23 +422,29 @@ def sweep_note(frame):
     return f"T = {some('T')}, seeds {some('seed')}, {constants}; data: {some('data')}; table computed by code {some('code')}"
 
 
-def heat(ax, frame, rows, columns, *, value="share", center=None, top=1.25, best=True, numbers=True, title="", bar=False, order=None):
-    """Mean of `value` over the seeds as a heat map; best: a ring on the smallest of each row."""
+def heat(ax, frame, rows, columns, *, value="share", center=None, top=1.25, best=True, numbers=True, title="", bar=False, order=None, names=None, turn=0):
+    """Mean of `value` over the seeds as a heat map; columns: numbers first, then names. best: a frame on the smallest of each row, among the numbers
+    if there are any. names: {column: what stands under it}; turn: angle of those names."""
     import seaborn as sns
     wide = frame.pivot_table(index=rows, columns=columns, values=value, sort=False)
-    wide = wide.reindex(index=order or wide.index, columns=sorted(wide.columns))
+    wide = wide.reindex(index=order or wide.index, columns=sorted(wide.columns, key=lambda x: (isinstance(x, str), x)))
     low, colours = (-top, "vlag") if center is not None else (0.0, "viridis")
     with mock.patch("seaborn.matrix._draw_figure"):        # seaborn draws the whole figure at each call, to see whether labels overlap
-        sns.heatmap(wide, ax=ax, vmin=low, vmax=top, center=center, cmap=colours, cbar=bar, linewidths=0.4, annot=numbers, fmt=".2f", annot_kws={"size": 6})
+        sns.heatmap(wide, ax=ax, vmin=low, vmax=top, center=center, cmap=colours, cbar=bar, linewidths=0.4, annot=numbers, fmt=".2f", annot_kws={"size": 7})
+    ax.grid(False)                                         # would show where a cell is empty
     for number in ax.texts:
-        number.set_in_layout(False)                        # hundreds of them would slow the layout down, and they are inside
-    for y, row in enumerate(wide.to_numpy()):
+        number.set(text=written(number.get_text()).replace("-", "−"), in_layout=False)      # hundreds of them would slow the layout down
+    numeric = sum(not isinstance(x, str) for x in wide.columns)
+    for y, row in enumerate(wide.to_numpy()[:, :numeric or None]):
         if best and np.isfinite(row).any():
-            ax.plot(np.nanargmin(row) + 0.5, y + 0.5, "o", mfc="none", mec=COLORS["ATA"], mew=1.4, markersize=13)
-    text = lambda labels: [f"{x:g}" if isinstance(x, float) else x for x in labels]
-    ax.set_xticks(np.arange(wide.shape[1]) + 0.5, text(wide.columns), rotation=0, fontsize=7)
-    ax.set_yticks(np.arange(len(wide)) + 0.5, text(wide.index), rotation=0, fontsize=7)
+            ax.add_patch(plt.Rectangle((np.nanargmin(row) + 0.06, y + 0.06), 0.88, 0.88, fill=False, edgecolor=COLORS["ATA"], linewidth=1.6))
+    if 0 < numeric < wide.shape[1]:
+        ax.axvline(numeric, color="white", linewidth=4)
+    text = lambda labels: [(names or {}).get(x) or (f"{x:g}" if isinstance(x, float) else x) for x in labels]
+    ax.set_xticks(np.arange(wide.shape[1]) + 0.5, text(wide.columns), rotation=turn, fontsize=7.5)
+    ax.set_yticks(np.arange(len(wide)) + 0.5, text(wide.index), rotation=0, fontsize=7.5)
     ax.set(title=title, xlabel="", ylabel="")
+    ax.title.set_fontsize(9)
     return wide
 
 
@@ -450,6 +456,36 @@ def paired(frame, first, second, column="learner", key=("panel", "T", "seed")):
     for where, part in (wide[first] - wide[second]).dropna().groupby(level=list(range(len(key) - 1))) if {first, second} <= set(wide) else ():
         rows[where] = (*interval(part.to_numpy()), float(ttest_1samp(part, 0.0).pvalue) if part.std() > 0 else 1.0)
     return rows
+
+
+def best_of(frame):
+    """From the rows of one panel, horizon and setting: the learner with the least mean share, that mean, and p of its paired difference to the second."""
+    first, second = frame.groupby("learner")["share"].mean().nsmallest(2).items()
+    return *first, next(iter(paired(frame, first[0], second[0]).values()))[-1]
+
+
+def paired_picture(rows, clear, settings=("tuned", "order"), cut=1.2):
+    """MoMA against each rival, from rows (setting, panel, curator, rival, mean, low, high, p) and whether each is clear (filled). One bit is dotted."""
+    figure, grid = axes(1, len(settings), width=7.6, height=6.2, share=True)
+    rivals, panels = list(dict.fromkeys(row[3] for row in rows)), list(PANELS)
+    for ax, setting in zip(grid, settings):
+        ax.axvline(0, color="black", linewidth=0.8)
+        for y, panel in enumerate(panels):
+            here = [(row, c) for row, c in zip(rows, clear) if row[:2] == (setting, panel)]
+            for i, ((_, _, curator, rival, mean, low, high, _), c) in enumerate(here):
+                at, colour = y + 0.8 * ((i + 0.5) / len(here) - 0.5), COLORS[rival]
+                ax.plot([low, high], [at, at], color=colour, linewidth=1.2, linestyle=":" if curator == "one bit" else "-")
+                ax.plot(mean, at, marker=MARKERS[rival], color=colour, mfc=colour if c else "white", linestyle="none")
+            ax.axhline(y + 0.5, color="#e3e3e3", linewidth=0.6)
+        ax.set(title=setting, xlabel="MoMA's regret minus the rival's", ylim=(len(panels) - 0.5, -0.5), xlim=(-cut, cut))
+        ax.grid(axis="y", visible=False)
+    grid[0].set_yticks(range(len(panels)), [PANELS[p] for p in panels], fontsize=8)
+    for rival in rivals:
+        grid[1].plot([], [], marker=MARKERS[rival], color=COLORS[rival], label=label(rival, private=False))
+    for text, style in (("Laplace, or not private", "-"), ("one bit", ":")):
+        grid[1].plot([], [], color="black", linewidth=1.2, linestyle=style, label=text)
+    figure.legend(*grid[1].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    return figure
 
 
 def holm(p):
@@ -486,6 +522,11 @@ def power(x: float, digits: int = 1) -> str:
     mantissa, exponent = f"{x:.{digits}e}".split("e")
     ten = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return "0" if not x else ten if mantissa == "1" else f"{mantissa}·{ten}"
+
+
+def say(text):
+    """Prose with computed numbers that is readable in a notebook run by papermill too, where {glue:text} would stand as it is written."""
+    display({"text/markdown": written(text), "text/plain": text}, raw=True)
 
 
 def show(figure, name, data=None, note="", alt="", legend=None):

@@ -316,6 +316,18 @@ def compute(todo, folder, total, client):
     return failed
 
 
+def stored(target, cells):
+    """What to know of the table that is there: its core, and data that this run would replace by others."""
+    rows = read(target)
+    codes = {row["code"] for row in rows} - {CODE}
+    yield f"{target.name} is a table of " + (f"core {', '.join(sorted(codes))}" if codes else "this core")
+    listed = lambda names: ", ".join(sorted(names))
+    here = {cell["data"] for cell in cells}
+    if other := {row["data"] for row in rows} - here:
+        yield (f"{target.name} has results on {listed(other)}; here is {listed(here)}, and a run would replace them. "
+               "For the same data: make data, or LDPBO_DATA; to keep the table: --out")
+
+
 def sweep_one(name, args, client):
     """Bring one sweep's table up to date -> number of cells that failed."""
     path = Path(name) if name.endswith(".yml") else GRIDS / f"{name}.yml"
@@ -341,8 +353,8 @@ def sweep_one(name, args, client):
             print(f"  stale: {which} (core {code})")
         if len(stale) > 5 and not args.status:
             print(f"  and {len(stale) - 5} more; --status lists them")
-        if target.exists() and (codes := {row["code"] for row in read(target)} - {CODE}):
-            print(f"  {target.name} is a table of core {', '.join(sorted(codes))}")
+        for note in stored(target, cells) if todo and target.exists() else ():
+            print(f"  {note}", flush=True)
         if args.status:
             return 0
         if todo and (failed := compute(todo, folder, len(cells), client())):

@@ -96,10 +96,10 @@ def test_posterior_gain_and_embedding_agree_with_the_matrix_form(kernel):
 
 @pytest.mark.parametrize("eps", [None, 1.0])
 @pytest.mark.parametrize("kernel", KERNEL)
-@pytest.mark.parametrize("name", ["TGP", "ATA", "MoMA", "GP-UCB"])
+@pytest.mark.parametrize("name", ["TGP", "ATA", "MoMA", "GP-UCB", "PE", "MoM", "MoMA-avg"])
 def test_learners_take_the_same_actions_on_both_forms(name, kernel, eps):
     """mu within 1e-6 of the largest reward and sigma^2 within 1e-7: hundred times what tol = 1e-8 moves them."""
-    T, settings = 150, dict(k=5) if name == "MoMA" else {}
+    T, settings = 150, {"MoMA": dict(k=5), "MoM": dict(k=2), "MoMA-avg": dict(k=2)}.get(name, {})
     one, other = (ldpbo.make(name, problem, T, eps=eps, rng=7, **settings) for problem in pair(kernel))
     noise = np.random.default_rng(3).standard_t(3, T) * (1 if eps is None else 4)
     size, arms = 1.0, set()
@@ -112,6 +112,17 @@ def test_learners_take_the_same_actions_on_both_forms(name, kernel, eps):
         np.testing.assert_allclose(other.mu, one.mu, atol=1e-6 * size)
         np.testing.assert_allclose(other.sigma ** 2, one.sigma ** 2, atol=1e-7)
     assert len(arms) > 3 - 2 * (kernel == "linear")
+
+
+@pytest.mark.parametrize("kernel", KERNEL)
+def test_thompson_sampling_draws_from_the_same_law_on_both_forms(kernel):
+    """The draws are N(mu, beta^2 lam F'F) with another root F on each form, so actions differ; mean, width and covariance do not."""
+    one, other = (ldpbo.make("TS", problem, 100, eps=1.0, rng=7) for problem in pair(kernel))
+    for arm, y in zip(RNG.integers(60, size=60), RNG.normal(size=60)):
+        one.tell(y, arm=arm), other.tell(y, arm=arm)
+    np.testing.assert_allclose(other.mu, one.mu, atol=1e-6)
+    np.testing.assert_allclose(other.ridge.F.T @ other.ridge.F, one.ridge.F.T @ one.ridge.F, atol=1e-6)
+    assert other.beta == pytest.approx(one.beta, rel=1e-12)
 
 
 def test_simulate_gives_the_same_regret_on_any_number_of_workers():

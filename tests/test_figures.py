@@ -151,3 +151,40 @@ def test_coverage_of_batches_is_that_of_the_batches_played_by_hand():
             found.append((trial, np.max(np.abs(problem.f - learner.mu) / (learner.beta * learner.sigma))))
     got = fig.batch_coverage(fig.normed("se"), 5000, trials=2, seed=9, **options)
     assert got.tolist() == [max(x for i, x in found if i == trial) for trial in range(2)] and 0 < got.min() and got.max() < 1
+
+
+def test_holm_multiplies_the_ordered_p_values_and_keeps_their_order():
+    """0.005 x 4, 0.01 x 3, 0.03 x 2, then at least what came before; never above 1."""
+    np.testing.assert_allclose(fig.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
+    np.testing.assert_allclose(fig.holm([0.9, 0.6]), [1.0, 1.0])
+
+
+def sweep_table(shares, panel="2a"):
+    """Rows of a sweep from {learner: shares by seed}."""
+    return pd.DataFrame([dict(panel=panel, T=10, seed=seed, learner=learner, share=x) for learner, values in shares.items() for seed, x in enumerate(values)])
+
+
+def test_paired_differences_are_students_on_the_seeds_that_both_have():
+    from scipy.stats import ttest_rel
+    one, two = [0.5, 0.7, 0.4, 0.9], [0.4, 0.5, 0.35, 0.6, 0.1]
+    expected = ttest_rel(one, two[:4])
+    (where, found), = fig.paired(sweep_table({"A": one, "B": two}), "A", "B").items()
+    assert where == ("2a", 10)
+    np.testing.assert_allclose(found, [np.mean(np.subtract(one, two[:4])), *expected.confidence_interval(), expected.pvalue])
+    assert fig.paired(sweep_table({"A": one}), "A", "B") == {} and fig.paired(sweep_table({"A": [1.0], "B": [2.0]}), "A", "B")["2a", 10][-1] == 1
+
+
+def test_the_best_learner_is_compared_with_the_second():
+    frame = sweep_table({"A": [0.5, 0.7, 0.4], "B": [0.4, 0.5, 0.35], "C": [0.9, 0.9, 0.9]})
+    name, share, p = fig.best_of(frame)
+    assert name == "B" and share == pytest.approx(1.25 / 3) and p == fig.paired(frame, "B", "A")["2a", 10][-1]
+
+
+def test_a_heat_map_frames_the_best_number_and_puts_names_last():
+    frame = pd.DataFrame({"row": ["a"] * 3 + ["b"] * 2, "column": [0.1, 10.0, "theorem", 0.1, 10.0], "share": [0.5, -0.001, -0.4, 0.2, 0.3]})
+    figure, ax = fig.axes()
+    wide = fig.heat(ax, frame, "row", "column", names={10.0: "ten"})
+    assert list(wide.columns) == [0.1, 10.0, "theorem"] and [t.get_text() for t in ax.get_xticklabels()] == ["0.1", "ten", "theorem"]
+    frames = [p for p in ax.patches if not p.get_fill()]
+    assert [(int(p.get_x()), int(p.get_y())) for p in frames] == [(1, 0), (0, 1)]
+    assert [t.get_text() for t in ax.texts] == ["0.50", "0.00", "−0.40", "0.20", "0.30"]

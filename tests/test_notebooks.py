@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -151,6 +152,22 @@ def test_the_papermill_command_of_the_readme_answers_soon_and_shows_how_far_it_i
 def test_a_panel_takes_settings_from_the_command_line_or_says_what_it_takes(tmp_path, settings, said):
     done = papermill("notebooks/panel.ipynb", tmp_path / "out.ipynb", "-p", *settings, "-p", "T", 60, "-p", "trials", 2, "--no-progress-bar")
     assert (done.returncode == 0) == (said is None) and (said or "") in done.stderr, done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("rows, columns", [(40, 4), (12, 20)], ids=["tall", "wide"])
+def test_your_own_table_gives_a_recommendation_a_statement_and_a_program(tmp_path, rows, columns):
+    """Semicolons, decimal commas and a column of dates; more columns than rows is a problem of another form. Nothing is left for the book to fill in."""
+    numbers = np.random.default_rng(1).normal(np.linspace(2, 3, columns), 0.5, (rows, columns))
+    lines = ["Datum;" + ";".join(f"Ort {j}" for j in range(columns))]
+    lines += [f"{i % 28 + 1:02d}.{i // 28 + 1:02d}.2024;" + ";".join(f"{x:.3f}".replace(".", ",") for x in row) for i, row in enumerate(numbers)]
+    (tmp_path / "mine.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    done = papermill("notebooks/own.ipynb", tmp_path / "out.ipynb", "-p", "csv", tmp_path / "mine.csv", "-p", "users", 500, "-p", "trials", 2, "--log-output", "--no-progress-bar")
+    assert done.returncode == 0, done.stderr[-2000:]
+    for said in (f"{columns} columns", "left out: Datum"):
+        assert said in (tmp_path / "out.ipynb").read_text("utf-8")
+    for said in ("For mine.csv and 500 users: **", "Your device sends one bit", f"read_table({str(tmp_path / 'mine.csv')!r})", "learner.tell("):
+        assert said in done.stderr, said
+    assert "{glue:" not in (tmp_path / "out.ipynb").read_text("utf-8")
 
 
 def test_the_python_of_the_readme_runs():

@@ -206,6 +206,19 @@ def test_a_changed_core_says_which_cells_are_stale_and_damage_is_noticed(referen
     assert out.count("  stale: panel = ") == CELLS - 2 and f"(core {fig.CODE})" in out and f"small.csv is a table of core {fig.CODE}" in out
 
 
+def test_a_table_on_other_data_is_named_before_it_is_replaced(reference, tmp_path):
+    """Who has not fetched the originals is told that the stored table is on them."""
+    folder = checkout(tmp_path)
+    (folder / "data/sweeps").mkdir()
+    (folder / "data/sweeps/small.csv").write_bytes(reference[1])
+    out = finish(folder, "--status")
+    assert "small.csv is a table of this core" in out and "would replace" not in out
+    (folder / "data/sweeps/small.csv").write_bytes(reference[1].replace(b"stand-in stocks.csv", b"original fin.csv"))
+    out = finish(folder, "--status")
+    assert "small.csv has results on original fin.csv; here is stand-in stocks.csv, synthetic, and a run would replace them" in out
+    assert "LDPBO_DATA" in out and b"original fin.csv" in table(folder)
+
+
 def test_the_chunks_of_a_batch_are_its_plan_cut_and_shuffled():
     problem, plan = core.synthetic_problem(seed=1, n=7), np.array([3, 0, 11, 1, 0, 8, 2])
     jobs = list(sweep.chunks(problem, plan, 4, ["a", "b", "c"], [5, 2]))
