@@ -27,9 +27,15 @@ import live_assets
 
 pytestmark = pytest.mark.xdist_group("live")
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Live</title>
-<link rel="stylesheet" href="live/live.css"></head><body><main><h1>Live</h1><div id="ldpbo-live"></div></main>
+<link rel="stylesheet" href="custom.css"><link rel="stylesheet" href="live/live.css"></head><body><main><h1>Live</h1><div id="ldpbo-live"></div></main>
 <script src="live/live-data.js"></script><script src="live/plot.js"></script><script src="live/live.js"></script></body></html>"""
 LIVE = "document.getElementById('ldpbo-live')"
+
+
+def put_page(folder):
+    """page.html with the book's own style beside it."""
+    (folder / "page.html").write_text(PAGE, encoding="utf-8")
+    (folder / "custom.css").write_bytes((ROOT / "book" / "_static" / "custom.css").read_bytes())
 
 
 # ------------------------------------------------------------------------------------------------ without a browser
@@ -38,7 +44,7 @@ LIVE = "document.getElementById('ldpbo-live')"
 def assets(tmp_path_factory):
     """A folder with page.html and live/ beside it."""
     folder = tmp_path_factory.mktemp("page")
-    (folder / "page.html").write_text(PAGE, encoding="utf-8")
+    put_page(folder)
     said = live_assets.build(folder / "live")
     return folder, said
 
@@ -124,7 +130,7 @@ def build_without_npm(folder, cdn=live_assets.CDN):
         patch.setattr(live_assets, "CACHE", folder / "cache")
         patch.setattr(live_assets, "CDN", cdn)
         patch.setattr(live_assets.shutil, "which", lambda name: None)
-        (folder / "page.html").write_text(PAGE, encoding="utf-8")
+        put_page(folder)
         return live_assets.build(folder / "live")
 
 
@@ -607,7 +613,7 @@ def test_the_python_lines_know_one_bit_and_the_plane(quick, hash, tmp_path):
     said, got = native(quick.js(f"{LIVE}.ldpbo.snippet()"), tmp_path), result(quick)
     for name in got["settings"]["names"]:
         assert said[name] == pytest.approx(np.mean([p["regret"][-1] for p in got["pieces"] if p["name"] == name]), abs=1e-9)
-    assert quick.js(f"{LIVE}.ldpbo.command()").startswith("# The panel notebook") and not quick.visible("#live-copy-command")
+    assert quick.js(f"{LIVE}.ldpbo.command()").startswith("# The panel notebook") and quick.js("document.getElementById('live-copy-command').hidden")
 
 
 def parameters(words):
