@@ -342,9 +342,18 @@ def test_an_empty_field_says_what_is_needed_and_nothing_runs_with_it(quick):
     quick.focus("#live-T")
     quick.press("Control+a")
     quick.press("Delete")
-    assert quick.text("#live-complaint") == "Rounds T: a number from 20 to 20000 is needed." and quick.js(f"{LIVE}.ldpbo.state.T") == 80
+    quick.until("document.getElementById('live-complaint').textContent === 'Rounds T: a number from 20 to 20000 is needed.'")
+    assert quick.js(f"{LIVE}.ldpbo.state.T") == 80
     after(quick, lambda: quick.fill("#live-T", "90"))
     assert quick.text("#live-complaint") == "" and result(quick)["settings"]["T"] == 90
+
+
+def test_a_number_is_not_judged_before_it_is_typed(quick):
+    quick.js("void (window.said = [], new MutationObserver(() => said.push(document.getElementById('live-complaint').textContent)).observe(document.getElementById('live-complaint'), {childList: true}))")
+    after(quick, lambda: quick.fill("#live-T", "150"))                             # Firefox types 1, 5, 0; 1 and 15 are too few rounds
+    assert result(quick)["settings"]["T"] == 150 and not any(quick.js("window.said"))
+    quick.fill("#live-T", "15")
+    quick.until("document.getElementById('live-complaint').textContent === 'Rounds T: 15 must be from 20 to 20000.'")
 
 
 def test_few_trials_have_their_range_and_many_an_interval(quick):

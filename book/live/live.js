@@ -810,11 +810,17 @@ function changed(delay = 120) {
   clearTimeout(timer);
   timer = setTimeout(run, delay);
 }
-const complain = (text) => { $("complaint").textContent = text; };
+/* Said at once, or only if it is still so when the hand rests: on the way to 150 the field holds 1, which nobody meant. */
+let grumble = null;
+function complain(text, delay = 0) {
+  clearTimeout(grumble);
+  if (delay) grumble = setTimeout(() => complain(text), delay);
+  else $("complaint").textContent = text;
+}
 
 for (const key of Object.keys(NUMBERS)) {
   $(key).addEventListener("input", () => {
-    try { state[key] = checked(key, $(key).value); changed(350); } catch (error) { complain(error.message); $(key).setCustomValidity(error.message); }
+    try { state[key] = checked(key, $(key).value); changed(350); } catch (error) { complain(error.message, 700); $(key).setCustomValidity(error.message); }
   });
   const slider = $(`${key}-slider`), none = $(`${key}-none`);
   if (slider) $(key).addEventListener("keydown", (event) => {      // the arrows go where the slider stops, not up by 1
