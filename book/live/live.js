@@ -31,11 +31,11 @@ const initial = () => ({ ...DEFAULTS, names: [...DEFAULTS.names], look: DEFAULTS
 const PRESETS = {   // what differs from the defaults, and what to look at
   learn: { title: "Watch ε", change: {}, note: "Move ε. At 0.1 the reports are mostly noise and the curves stay near uniform play or above it; at 10 they leave it at once." },
   panel: { title: "A panel of the paper", change: { beta_scale: 1, T: 2000, trials: 3 },
-           note: "Panel 3a with a tenth of its rounds, at order constants as they stand: the confidence bands stay wider than the function, so the three mostly explore." },
+           note: "Panel 3a, a tenth of its rounds, order constants as they stand: the bands stay wider than the function, so the three mostly explore." },
   constants: { title: "Why constants decide", change: { constants: "theorem", beta_scale: 1 },
-               note: "The proved constants, all else as before: TGP and ATA stay on uniform play. Choose “order”, then lower β: same algorithms, same data, another picture." },
+               note: "At the proved constants TGP and ATA stay on uniform play. Choose “order”, then lower β: same algorithms, same data, another picture." },
   tails: { title: "Heavy tails", change: { eps: null, names: NAMES.filter((n) => n !== "PE") },
-           note: "Student-t₃ noise and no privacy, what the three were made for. GP-UCB, which truncates nothing, is ahead of them all the same; change the seed." },
+           note: "Student-t₃ noise, no privacy: what the three were made for. GP-UCB, which truncates nothing, is ahead all the same; change the seed." },
   table: { title: "Your table", change: { problem: "table" }, note: "Columns are arms, rows are observations. The file is read inside this page and sent nowhere." },
 };
 const VIEWS = {     // what each view opens with; a setting that the reader changed is kept
@@ -582,8 +582,8 @@ function drawUsers(width) {
     if (bold) inner.push(...at.map(([T, v]) => marker("PE", a.px(T), a.py(v))), ...c.pieces.filter((p) => !p.error).flatMap((p) => p.share.filter((v) => v > 0).map((v) => `<circle cx="${a.px(p.T)}" cy="${a.py(v)}" r="1.6" class="dots" fill="${color}"/>`)));
   }
   a.out.push(clip("live-clip-users", a, inner.join("")));
-  let last = -Infinity;      // each curve is named below its end, from the lowest ε down, as far as there is room
-  for (const c of all) {
+  let last = -Infinity;      // each curve is named below its end, from the lowest ε down, as far as there is room; on a phone there is none
+  for (const c of width < 480 ? [] : all) {
     const [T, v] = points(c).at(-1) ?? [], at = T === x[1] && v > 0 ? a.py(v) + 12 : Infinity;
     if (at < last + 13 || at > a.height - a.bottom) continue;
     a.out.push(`<text x="${a.px(T)}" y="${at}" text-anchor="end" class="at-curve">${named(c.settings.eps)}</text>`);
