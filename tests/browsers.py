@@ -29,7 +29,7 @@ PREFERENCES = {  # a profile that asks nothing, downloads without a dialogue and
     "browser.download.useDownloadDir": True, "browser.helperApps.neverAsk.saveToDisk": "text/csv,image/svg+xml", "browser.download.alwaysOpenPanel": False,
     "network.captive-portal-service.enabled": False, "network.connectivity-service.enabled": False, "remote.active-protocols": 1}
 KEYS = {"ArrowLeft": "\ue012", "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015", "PageUp": "\ue00e", "PageDown": "\ue00f",
-        "End": "\ue010", "Home": "\ue011", "Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "Space": " ", "Control": "\ue009", "Shift": "\ue008"}
+        "End": "\ue010", "Home": "\ue011", "Tab": "\ue004", "Enter": "\ue007", "Delete": "\ue017", "Escape": "\ue00c", "Space": " ", "Control": "\ue009", "Shift": "\ue008"}
 
 
 def missing(name):

@@ -113,9 +113,11 @@ def campaign(settings, samples=None, only=None):
     """Elimination for 10^3 to 10^9 users: yields as `play` does, a piece for each horizon; `only` is an index of USERS."""
     source, horizons = problem_of(settings, samples), USERS if only is None else [USERS[only]]
     for done, T in enumerate(horizons):
+        begun = time.perf_counter()
         try:
             got = core.simulate_batches(source, T, trials=settings["trials"], seed=settings["seed"], **options_of(settings))
-            piece = {"T": T, "share": (got.regret[:, -1] / (T * got.uniform)).tolist(), "active": got.active[:, -1].tolist(), "batches": len(got.t)}
+            piece = {"T": T, "share": (got.regret[:, -1] / (T * got.uniform)).tolist(), "active": got.active[:, -1].tolist(), "batches": len(got.t),
+                     "seconds": time.perf_counter() - begun}
         except ValueError as error:
             piece = {"T": T, "error": str(error)}
         yield done + 1, len(horizons), piece

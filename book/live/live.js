@@ -9,13 +9,13 @@ const LIVE = window.LDPBO_LIVE;
 if (!LIVE) { root.innerHTML = "<p>The live page was not built: <code>live-data.js</code> is missing. Run <code>make book</code>.</p>"; return; }
 
 // ---------------------------------------------------------------- settings
-const { COLORS, STYLE, escape, short, power, margin, axes, path, band, clip, marker, legend, heat, svg } = window.LDPBO_PLOT;
+const { COLORS, STYLE, escape, short, minus, power, margin, axes, path, band, clip, marker, legend, heat, svg } = window.LDPBO_PLOT;
 const NAMES = ["TGP", "ATA", "MoMA", "GP-UCB", "PE"];
 const LONG = { TGP: "TGP-UCB", ATA: "ATA-GP-UCB", MoMA: "MoMA-GP-UCB", "GP-UCB": "GP-UCB", PE: "elimination (PE)" };
-const PROBLEMS = { se: "synthetic, SE kernel", matern: "synthetic, Matérn 5/2 kernel", branin: "Branin’s function in 2-d", light: "light sensors (stand-in data)",
+const PROBLEMS = { se: "synthetic, SE kernel", matern: "synthetic, Matérn 5/2 kernel", branin: "Branin’s function in 2-d", light: "light (stand-in data)",
                    stock: "stocks (stand-in data)", table: "your own table" };
 const REPORTS = { laplace: "Laplace noise", onebit: "one bit", none: "not private" };
-const CONSTANTS = { order: "order: same orders, constant 1", theorem: "theorem: as proved", repaired: "repaired: after the errata" };
+const CONSTANTS = { order: "order: factors of 1", theorem: "theorem: as proved", repaired: "repaired: after the errata" };
 const NUMBERS = {   // key -> label, range, scale of the slider; the hint is read out with the label
   eps:         { label: "Privacy ε", low: 0.05, high: 50, log: true },
   T:           { label: "Rounds T", low: 20, high: 20000, log: true, whole: true },
@@ -29,27 +29,34 @@ const NUMBERS = {   // key -> label, range, scale of the slider; the hint is rea
 const DEFAULTS = LIVE.precomputed.settings;
 const initial = () => ({ ...DEFAULTS, names: [...DEFAULTS.names], look: DEFAULTS.names[0], t: null, zoom: false, index: false });
 const PRESETS = {   // what differs from the defaults, and what to look at
-  learn: { title: "Watch ε", change: {}, note: "Move ε. At 0.1 the reports are mostly noise and nothing beats uniform play; at 10 the curves leave it at once." },
+  learn: { title: "Watch ε", change: {}, note: "Move ε. At 0.1 the reports are mostly noise and the curves stay near uniform play or above it; at 10 they leave it at once." },
   panel: { title: "A panel of the paper", change: { beta_scale: 1, T: 2000, trials: 3 },
-           note: "Panel 3a with a tenth of its rounds, at order constants as they stand: the confidence bands stay wider than the function, so the three mostly explore." },
+           note: "Panel 3a, a tenth of its rounds, order constants as they stand: the bands stay wider than the function, so the three mostly explore." },
   constants: { title: "Why constants decide", change: { constants: "theorem", beta_scale: 1 },
-               note: "The proved constants, all else as before: TGP and ATA stay on uniform play. Choose “order”, then lower β: same algorithms, same data, another picture." },
+               note: "At the proved constants TGP and ATA stay on uniform play. Choose “order”, then lower β: same algorithms, same data, another picture." },
   tails: { title: "Heavy tails", change: { eps: null, names: NAMES.filter((n) => n !== "PE") },
-           note: "Student-t₃ noise and no privacy, what the three were made for. GP-UCB truncates nothing; change the seed to see how much is luck." },
+           note: "Student-t₃ noise, no privacy: what the three were made for. GP-UCB, which truncates nothing, is ahead all the same; change the seed." },
   table: { title: "Your table", change: { problem: "table" }, note: "Columns are arms, rows are observations. The file is read inside this page and sent nowhere." },
 };
 const VIEWS = {     // what each view opens with; a setting that the reader changed is kept
   rounds: { title: "Regret by rounds", constants: DEFAULTS.constants, beta_scale: DEFAULTS.beta_scale, curator: DEFAULTS.curator },
   users: { title: "Users needed", constants: "theorem", beta_scale: 1, curator: "onebit" },
 };
+const PLANE_NOTE = "Maps of truth, estimate, confidence and plays are below the table; move Time to watch them. ATA takes minutes here.";
 const USERS_NOTE = "Elimination with 10³ to 10⁹ users, at proved constants unless you change them: move ε and the curve and the table gain a line.";
+const PLANE = { eps: 10, T: 300, trials: 2, names: ["TGP", "MoMA"] };      // what Branin's function opens with: 400 arms take their time
 let state = initial();
+/* Settings that are still what `from` opened with become those of `to`; what the reader changed stays. */
+function reopen(from, to, keys) {
+  for (const key of keys) if (JSON.stringify(state[key]) === JSON.stringify(from[key])) state[key] = to[key];
+}
 const synthetic = (s) => s.problem === "se" || s.problem === "matern";
 
 /* A number inside the allowed range, or a message. */
 function checked(key, text) {
   const rule = NUMBERS[key], x = Number(text);
-  if (String(text).trim() === "" || !Number.isFinite(x)) throw new Error(`${rule.label}: “${text}” is not a number.`);
+  if (String(text).trim() === "") throw new Error(`${rule.label}: a number from ${rule.low} to ${rule.high} is needed.`);
+  if (!Number.isFinite(x)) throw new Error(`${rule.label}: “${text}” is not a number.`);
   if (rule.whole && !Number.isInteger(x)) throw new Error(`${rule.label}: ${text} must be a whole number.`);
   if (x < rule.low || x > rule.high) throw new Error(`${rule.label}: ${text} must be from ${rule.low} to ${rule.high}.`);
   return x;
@@ -133,10 +140,12 @@ function delimiter(text) {
    A first column without numbers, or one that counts up by 1, is left out; the latter only unless `keep`. */
 function parseTable(name, text, keep = false) {
   text = text.replace(/^\uFEFF/, "");
+  if (text.includes("\0")) throw new Error("This is not a text file. Save the table as CSV (UTF-8) and choose that file.");
   const mark = delimiter(text), lines = cells(text, mark);
   if (!lines.length) throw new Error("The file is empty.");
   const decimal = mark !== "," && lines.some(({ row }) => row.some((c) => /^[+-]?\d*,\d+(e[+-]?\d+)?$/i.test(c))) && !lines.slice(1).some(({ row }) => row.some((c) => /^[+-]?\d*\.\d+$/.test(c))) ? "," : ".";
   const plain = (c) => (decimal === "," ? c.replace(",", ".") : c), number = (c) => /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain(c)) && Number.isFinite(Number(plain(c)));
+  if (lines[0].row.length < 2) throw new Error("The file has one column; at least 2 arms are needed. Columns are split at commas, semicolons or tabs.");
   const headed = !lines[0].row.every(number);
   const head = headed ? lines[0].row.map((c, j) => c || `column ${j + 1}`) : lines[0].row.map((_, j) => `column ${j + 1}`);
   const body = headed ? lines.slice(1) : lines;
@@ -216,11 +225,13 @@ function heard(worker, m) {
   if (m.type === "failed" && m.id === job.id) { stop(); tell(m.text, true); rest("failed"); }
   if (m.type === "progress" && m.id === job.id) {
     job.pieces.push(...m.pieces);
-    if (job.settings.view === "rounds") for (const p of m.pieces) if (!p.error) rates[`${p.name} ${p.pulls.length}`] = p.seconds / job.settings.T;
+    for (const p of m.pieces) if (!p.error) learnRate(job.settings, p);
     worker.done = m.finished ? 0 : m.done;
-    if (m.finished) { job.finished += m.total; worker.trial = null; }
-    const done = job.finished + pool.workers.reduce((sum, w) => sum + (w.trial === null ? 0 : w.done || 0), 0);
-    $("progress").value = done / job.rounds;
+    if (m.finished) { job.finished++; worker.trial = null; }
+    const share = (job.finished + pool.workers.reduce((sum, w) => sum + (w.trial === null ? 0 : job.part(w.done || 0)), 0)) / job.units;
+    $("progress").value = share;
+    const spent = (performance.now() - job.begun) / 1000, left = spent * (1 / share - 1);
+    $("left").textContent = spent > 3 && left > 3 ? `about ${duration(left)} left` : "";
     if (m.pieces.length) offer();
     if (m.finished) feed(worker);
     if (job.pieces.length === job.expected) finish();
@@ -234,12 +245,28 @@ function feed(worker) {
   const { settings, samples, columns, id } = job;
   worker.postMessage({ type: "run", id, settings, samples, columns, only: worker.trial });
 }
-/* Seconds that a run will take: what each algorithm needed a round, measured here, or before that a guess which grows with the arms. */
-const rates = {}, GUESS = { TGP: 4e-4, ATA: 2e-3, MoMA: 3e-4, "GP-UCB": 4e-4, PE: 2e-4 };
+/* Seconds that a run will take: what each algorithm needed here for a round (elimination, which works by batches: for a trial) with as many
+   arms. What was not measured yet is guessed: so long at 100 arms, a power of the arms, times how this machine did against the other guesses. */
+const rates = {}, GUESS = { TGP: 4e-4, ATA: 2e-3, MoMA: 3e-4, "GP-UCB": 4e-4, PE: 0.15 }, GROWTH = { TGP: 2.2, ATA: 2.6, MoMA: 1.2, "GP-UCB": 1.2, PE: 2.9 };
+const armsOf = (s) => ({ se: 100, matern: 100, branin: 400, light: 41, stock: 20 })[s.problem] ?? (table ? table.columns.length : 100);
+const guess = (name, n) => GUESS[name] * Math.max(0.5, (n / 100) ** GROWTH[name]);
+function learnRate(s, p) {
+  const name = s.view === "users" ? "PE" : p.name, units = s.view === "users" ? s.trials : name === "PE" ? 1 : s.T;
+  (rates[name] ??= {})[armsOf(s)] = p.seconds / units;
+}
+function trialSeconds(s, name) {
+  const n = armsOf(s), known = Object.entries(rates).flatMap(([name, by]) => Object.entries(by).map(([arms, rate]) => rate / guess(name, Number(arms))));
+  return (rates[name]?.[n] ?? (known.length ? average(known) : 1) * guess(name, n)) * (name === "PE" ? 1 : s.T);
+}
 function estimate(s) {
-  if (s.view === "users") return 0;
-  const n = { se: 100, matern: 100, branin: 400, light: 41, stock: 20 }[s.problem] ?? (table ? table.columns.length : 100);
-  return (s.T * s.trials * s.names.reduce((sum, name) => sum + (rates[`${name} ${n}`] ?? (GUESS[name] * n) / 100), 0)) / Math.max(1, Math.min(pool.size, s.trials));
+  if (s.view === "users") return (HORIZONS * s.trials * trialSeconds(s, "PE")) / pool.size;
+  return s.names.reduce((sum, name) => sum + trialSeconds(s, name), 0) * Math.ceil(s.trials / pool.size);
+}
+/* The share of a trial's work that is behind after `done` of its rounds: the algorithms play one after the other, and ATA takes longest. */
+function partOf(s) {
+  if (s.view === "users") return (done) => done;
+  const costs = s.names.map((name) => trialSeconds(s, name)), all = costs.reduce((a, b) => a + b, 0);
+  return (done) => costs.reduce((sum, cost, i) => sum + cost * Math.max(0, Math.min(1, done / s.T - i)), 0) / all;
 }
 const duration = (seconds) => (seconds < 90 ? `${Math.max(1, Math.round(seconds))} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`);
 const LONG_RUN = 30;      // seconds; a longer run waits for its button
@@ -249,6 +276,7 @@ function run(sure = false) {
   if (!pool.about) { startPython(); return; }
   stop();
   if (state.problem === "table" && !table) {
+    if (state.file === EXAMPLE) return $("example").click();
     wipe();
     tell(state.file ? `This link was made with the file ${state.file}. Choose that file to run: a link carries the settings, not the data.` : "Choose a CSV file to run.");
     return rest("waiting");
@@ -258,16 +286,18 @@ function run(sure = false) {
     tell(`This run takes about ${duration(seconds)}. Start it with Run, or lower T or the trials.`);
     return rest("asking");
   }
+  campaigns = campaigns.filter(whole);      // half a curve of a run that was given up goes
   state.shown = Math.min(state.shown, state.trials - 1);
   const settings = numeric(state), users = settings.view === "users", trials = [...Array(users ? HORIZONS : settings.trials).keys()];
   job = { id: job.id + 1, settings, pieces: [], finished: 0, queue: users ? trials : [settings.shown, ...trials.filter((i) => i !== settings.shown)],
-          expected: users ? HORIZONS : trials.length * settings.names.length, rounds: users ? HORIZONS : trials.length * settings.names.length * settings.T, begun: performance.now(),
+          expected: users ? HORIZONS : trials.length * settings.names.length, units: trials.length, part: partOf(settings), begun: performance.now(),
           samples: state.problem === "table" ? table.samples : null, columns: state.problem === "table" ? table.columns.length : null, table: state.problem === "table" ? table : null };
   pool.workers.forEach((w) => { w.trial = null; feed(w); });
   rest("running");
   $("stop").disabled = false;
-  $("progress").hidden = false;
+  $("progress").parentElement.hidden = false;
   $("progress").value = 0;
+  $("left").textContent = "";
   tell(seconds > 5 ? `Running, about ${duration(seconds)} …` : "Running …");
 }
 /* Nothing runs; Run is offered where there is something to run. */
@@ -279,7 +309,7 @@ function stop() {
   pool.workers.forEach((w) => { w.trial = null; w.postMessage({ type: "cancel" }); });
   job = { id: job.id + 1 };
   $("stop").disabled = true;
-  $("progress").hidden = true;
+  $("progress").parentElement.hidden = true;
 }
 /* Draw the trials that all algorithms have finished, so that means are over the same ones. */
 function offer() {
@@ -336,7 +366,7 @@ function curves() {
     if (!pieces.length) continue;
     const columns = first.t.map((_, i) => interval(pieces.map((p) => p.regret[i])));
     out.names[name] = { mean: columns.map((c) => c[0]), low: columns.map((c) => c[1]), high: columns.map((c) => c[2]), trials: pieces.length,
-                        share: interval(pieces.map((p) => p.regret.at(-1) / (result.settings.T * p.uniform))),
+                        shares: pieces.map((p) => p.regret.at(-1) / (result.settings.T * p.uniform)),
                         best: pieces.reduce((sum, p) => sum + p.pulls[p.best], 0) / (pieces.length * result.settings.T), k: pieces[0].k };
   }
   return out;
@@ -374,15 +404,17 @@ function drawRegret(width) {
   $("regret-note").textContent = `Mean over ${trials} trial${trials === 1 ? "" : trials < FEW ? "s, each drawn thin" : "s, band: 95 % interval of the mean (Student t)"}; ${result.settings.constants} constants, β × ${result.settings.beta_scale}, λ = ${result.settings.lam ?? (result.settings.names.includes("PE") ? "1 (PE: from the noise)" : 1)}, ${eps === null ? "not private" : `ε = ${eps}, ${REPORTS[result.settings.curator]}`}, seed ${result.settings.seed}.`;
 }
 function fillTable() {
-  const c = curves(), cell = (x) => `<td>${x}</td>`, range = (v) => (Number.isFinite(v[1]) ? `${v[0].toFixed(2)} [${v[1].toFixed(2)}, ${v[2].toFixed(2)}]` : v[0].toFixed(2));
+  const c = curves(), cell = (x) => `<td>${x}</td>`, few = result.settings.trials < FEW, two = (x) => minus(x.toFixed(2));
+  const range = (v) => { const [mean, low, high] = interval(v); return v.length < 2 ? two(mean) : `${two(mean)} ${few ? `(${two(Math.min(...v))}–${two(Math.max(...v))})` : `[${two(low)}, ${two(high)}]`}`; };
+  const caption = `After ${result.settings.T} rounds${result.settings.trials < 2 ? "" : few ? "; in parentheses the best and the worst trial" : "; in brackets the 95 % interval of the mean"}`;
   const rows = result.settings.names.map((name) => {
     const s = c && c.names[name], error = result.pieces.find((p) => p.name === name && p.error);
     if (error) return `<tr><th scope="row">${name}</th><td colspan="3" class="live-error">${escape(error.error)}</td></tr>`;
     if (!s) return `<tr><th scope="row">${name}</th><td colspan="3">…</td></tr>`;
-    return `<tr><th scope="row"><span class="live-dot" style="background:${COLORS[name]}"></span>${name}${s.k && name === "MoMA" ? ` (k = ${s.k})` : ""}</th>${cell(short(s.mean.at(-1), 4))}${cell(range(s.share))}${cell((100 * s.best).toFixed(1) + " %")}</tr>`;
+    return `<tr><th scope="row"><span class="live-dot" style="background:${COLORS[name]}"></span>${name}${s.k && name === "MoMA" ? ` (k = ${s.k})` : ""}</th>${cell(short(s.mean.at(-1), 4))}${cell(range(s.shares))}${cell((100 * s.best).toFixed(1) + " %")}</tr>`;
   });
   if (c) rows.push(`<tr><th scope="row">uniform play</th>${cell(short(c.uniform.at(-1), 4))}${cell("1")}${cell((100 / first().pulls.length).toFixed(1) + " %")}</tr>`);
-  $("table").innerHTML = `<caption>After ${result.settings.T} rounds</caption><thead><tr><th scope="col">algorithm</th><th scope="col">regret</th><th scope="col">÷ uniform play</th><th scope="col">plays of the best arm</th></tr></thead><tbody>${rows.join("")}</tbody>`;
+  $("table").innerHTML = `<caption>${caption}</caption><thead><tr><th scope="col">algorithm</th><th scope="col">regret</th><th scope="col">÷ uniform play</th><th scope="col">plays of the best arm</th></tr></thead><tbody>${rows.join("")}</tbody>`;
 }
 const first = () => result.pieces.find((p) => !p.error);
 /* The piece that the lower figures show, and its snapshot at the chosen time. */
@@ -448,7 +480,8 @@ function drawInside(width) {
 const truthKey = (d) => ({ text: "true mean f", draw: (x, y) => `<line class="truth" x1="${x + (d.ordered ? 0 : 5)}" x2="${x + (d.ordered ? 24 : 19)}" y1="${y}" y2="${y}"/>` });
 const top1 = (values) => values.indexOf(Math.max(...values));
 function estimateWords({ piece, s, d, who }) {
-  return `${who}: β = ${short(s.beta)}; the estimate is largest at ${d.names[top1(s.mu)]}, the truth at ${d.names[piece.best]} (f = ${short(piece.f[piece.best])}).`;
+  const missed = piece.f.filter((f, i) => Math.abs(f - s.mu[i]) > s.beta * s.sigma[i] + 1e-6).length;
+  return `${who}: β = ${short(s.beta)}; the estimate is largest at ${d.names[top1(s.mu)]}, the truth at ${d.names[piece.best]} (f = ${short(piece.f[piece.best])}). The truth is ${missed ? `outside μ ± β σ at ${missed} of the ${piece.f.length} arms` : "inside μ ± β σ at every arm"}.`;
 }
 function drawPosterior(view) {
   const { width, piece, s, d, color, left } = view, xs = d.order.map((i) => d.x[i]), at = (v) => d.order.map((i) => v[i]);
@@ -512,11 +545,13 @@ function drawPulls({ width, piece, s, d, color, left, yp, plays, who }) {
 /* The second view: relative regret of elimination against the number of users, one curve for each ε tried at the same other settings. */
 const HORIZONS = LIVE.precomputed.campaigns[0].pieces.length, LEVELS = [0.5, 0.1, 0.01];
 let campaigns = LIVE.precomputed.campaigns;
-const sameBut = (s) => JSON.stringify({ ...s, eps: 0, T: 0, names: 0, shown: 0 }), average = (v) => v.reduce((a, b) => a + b, 0) / v.length;
+const sameBut = (s) => JSON.stringify({ ...s, eps: 0, T: 0, names: 0, shown: 0, k: 0 }), average = (v) => v.reduce((a, b) => a + b, 0) / v.length;
 function remember({ settings, pieces, table }) {
-  const sorted = [...pieces].sort((p, q) => p.T - q.T);
-  campaigns = [...campaigns.filter((c) => !(c.settings.eps === settings.eps && sameBut(c.settings) === sameBut(settings) && (c.table ?? null) === table)), { settings, pieces: sorted, table }];
+  const sorted = [...pieces].sort((p, q) => p.T - q.T), same = (c) => c.settings.eps === settings.eps && sameBut(c.settings) === sameBut(settings) && (c.table ?? null) === table;
+  if (pieces.length < HORIZONS && campaigns.some((c) => same(c) && whole(c))) return;      // the whole curve stays until there is another
+  campaigns = [...campaigns.filter((c) => !same(c)), { settings, pieces: sorted, table }];
 }
+const whole = (c) => c.pieces.length === HORIZONS;
 /* Those to draw: the same settings as now but for ε (null: not private, last). */
 const comparable = () => campaigns.filter((c) => sameBut(c.settings) === sameBut(numeric(state)) && (state.problem !== "table" || c.table === table)).sort((p, q) => (p.settings.eps ?? 1e9) - (q.settings.eps ?? 1e9));
 const points = (c) => c.pieces.filter((p) => !p.error).map((p) => [p.T, average(p.share)]);
@@ -547,12 +582,19 @@ function drawUsers(width) {
     if (bold) inner.push(...at.map(([T, v]) => marker("PE", a.px(T), a.py(v))), ...c.pieces.filter((p) => !p.error).flatMap((p) => p.share.filter((v) => v > 0).map((v) => `<circle cx="${a.px(p.T)}" cy="${a.py(v)}" r="1.6" class="dots" fill="${color}"/>`)));
   }
   a.out.push(clip("live-clip-users", a, inner.join("")));
+  let last = -Infinity;      // each curve is named below its end, from the lowest ε down, as far as there is room; on a phone there is none
+  for (const c of width < 480 ? [] : all) {
+    const [T, v] = points(c).at(-1) ?? [], at = T === x[1] && v > 0 ? a.py(v) + 12 : Infinity;
+    if (at < last + 13 || at > a.height - a.bottom) continue;
+    a.out.push(`<text x="${a.px(T)}" y="${at}" text-anchor="end" class="at-curve">${named(c.settings.eps)}</text>`);
+    last = at;
+  }
   const error = now && now.pieces.find((p) => p.error);
   const words = (now ? usersWords(now) : "Running.") + (error ? ` ${error.error}.` : "");
   put("users", width, a.height, a.out, `Relative regret of elimination against the number of users. ${words}`);
   const s = numeric(state);
   $("users-note").textContent = `${words} Mean over ${s.trials} trials (dots); ${s.constants} constants, β × ${s.beta_scale}, ${s.eps === null ? "bounded rewards" : REPORTS[s.curator]}, seed ${s.seed}. A horizon is a run of its own.`;
-  const private_ = all.filter((c) => c.settings.eps !== null && c.pieces.length === HORIZONS), key2 = [], dash = ["", "6 3", "2 3"];
+  const private_ = all.filter((c) => c.settings.eps !== null && whole(c)), key2 = [], dash = ["", "6 3", "2 3"];
   const items2 = LEVELS.map((v, k) => ({ text: `below ${v}`, draw: (x, y) => `<line x1="${x}" x2="${x + 24}" y1="${y}" y2="${y}" stroke="${color}" stroke-width="1.8" stroke-dasharray="${dash[k]}"/>` }));
   const top2 = legend(items2, width, key2), b = axes({ width, height: 200 + top2, x: [0.05, 50], y: x, xlog: true, ylog: true, xlabel: "privacy ε", ylabel: "users needed", top: top2 });
   b.out.push(...key2);
@@ -562,7 +604,7 @@ function drawUsers(width) {
   });
   put("needed", width, b.height, b.out, `Users needed against ε for relative regret below ${LEVELS.join(", ")}. ${all.map(usersWords).join(" ")}`);
   $("needed-note").textContent = "One mark for each ε tried at these settings; points outside 10³ to 10⁹ users are left out.";
-  $("users-table").innerHTML = `<caption>Users needed for a relative regret below</caption><thead><tr><th scope="col">privacy</th>${LEVELS.map((v) => `<th scope="col">${v}</th>`).join("")}</tr></thead><tbody>${all.map((c) => `<tr><th scope="row">${c === now ? "<b>" : ""}${named(c.settings.eps)}${c === now ? "</b>" : ""}</th>${LEVELS.map((v) => `<td>${c.pieces.length === HORIZONS ? count(needed(c, v), c) : "…"}</td>`).join("")}</tr>`).join("")}</tbody>`;
+  $("users-table").innerHTML = `<caption>Users needed for a relative regret below</caption><thead><tr><th scope="col">privacy</th>${LEVELS.map((v) => `<th scope="col">${v}</th>`).join("")}</tr></thead><tbody>${all.map((c) => `<tr><th scope="row">${c === now ? "<b>" : ""}${named(c.settings.eps)}${c === now ? "</b>" : ""}</th>${LEVELS.map((v) => `<td>${whole(c) ? count(needed(c, v), c) : "…"}</td>`).join("")}</tr>`).join("")}</tbody>`;
 }
 let drawn = 0;
 function draw() {
@@ -612,6 +654,7 @@ function command() {
 function words() {
   $("python").textContent = snippet();
   $("command").textContent = command();
+  $("copy-command").hidden = command().startsWith("#");      // a remark, not a command
 }
 async function copy(text, button) {
   let done = true;
@@ -645,7 +688,7 @@ const quoted = (x) => (typeof x === "string" && /[",\r\n]/.test(x) ? `"${x.repla
 const csv = (columns) => [Object.keys(columns), ...Object.values(columns)[0].map((_, i) => Object.values(columns).map((c) => c[i]))].map((row) => row.map(quoted).join(",")).join("\n") + "\n";
 function csvFile(id) {
   if (id === "users") {
-    const all = comparable().filter((c) => c.pieces.length === HORIZONS && !c.pieces.some((p) => p.error));
+    const all = comparable().filter((c) => whole(c) && !c.pieces.some((p) => p.error));
     return csv({ users: all[0].pieces.map((p) => p.T), ...Object.fromEntries(all.map((c) => [named(c.settings.eps), c.pieces.map((p) => average(p.share))])) });
   }
   if (id === "needed") return csv({ eps: comparable().map((c) => c.settings.eps ?? "none"), ...Object.fromEntries(LEVELS.map((v) => [`below ${v}`, comparable().map((c) => needed(c, v) || NaN)])) });
@@ -670,6 +713,7 @@ function slot(key) {
 }
 const choice = (id, text, options) => `<div class="live-field" data-key="${id}"><label for="live-${id}">${text}</label><select id="live-${id}">${Object.entries(options).map(([v, t]) => `<option value="${v}">${t}</option>`).join("")}</select></div>`;
 const figure = (id, title) => `<figure class="live-figure"><div class="live-title">${title}</div><div id="live-${id}" class="live-svg"></div><figcaption class="ldpbo-note"><span id="live-${id}-note"></span> <span class="live-links"><button type="button" data-save="svg" data-id="${id}" aria-label="Download ${title} as SVG">SVG</button> <button type="button" data-save="csv" data-id="${id}" aria-label="Download ${title} data as CSV">CSV</button></span></figcaption></figure>`;
+const EXAMPLE = "data/stocks.csv";      // of the repository, so that the copied lines find it
 const FILE_NOTE = "One column per arm, one row per observation. Or drop the file here. It is read by this page only: nothing leaves your machine.";
 const source = LIVE.runtime.mode === "cdn"
   ? `This copy of the book was built without npm, so the page loads Pyodide ${LIVE.pyodide} from ${host}: that server sees that you came. To stay offline, run the Python lines at the end of the page on your machine.`
@@ -681,7 +725,7 @@ root.innerHTML = `
 <div class="live-side">
 <form class="live-controls" aria-label="Settings" autocomplete="off">
   ${choice("problem", "Problem", PROBLEMS)}
-  <div id="live-drop" class="live-drop" hidden><input type="file" id="live-file" class="live-hidden" accept=".csv,.txt,.tsv,text/csv" aria-describedby="live-file-note"><label for="live-file" class="live-choose" id="live-choose">Choose a CSV file</label>
+  <div id="live-drop" class="live-drop" hidden><input type="file" id="live-file" class="live-hidden" accept=".csv,.txt,.tsv,text/csv" aria-describedby="live-file-note"><div class="live-buttons"><label for="live-file" class="live-choose" id="live-choose">Choose a CSV file</label> <button type="button" id="live-example">Try an example</button></div>
     <p id="live-file-note">${FILE_NOTE}</p><label class="live-check" id="live-index-line" hidden><input type="checkbox" id="live-index"> use that column as an arm</label><p id="live-file-error" class="live-error" role="alert"></p></div>
   ${slot("lengthscale")}
   <fieldset class="live-names"><legend class="live-hidden">Algorithms</legend>${NAMES.map((n) => `<label class="live-check"><input type="checkbox" name="alg" value="${n}"> <span class="live-dot" style="background:${COLORS[n]}"></span>${n}</label>`).join("")}</fieldset>
@@ -689,11 +733,16 @@ root.innerHTML = `
   <div class="live-pair">${slot("trials")}${slot("seed")}</div>
   <details id="live-more"><summary>Constants: <span id="live-more-text"></span></summary>${choice("constants", "Preset", CONSTANTS)}${slot("beta_scale")}${slot("lam")}${slot("k")}</details>
 </form>
-<div class="live-bar"><progress id="live-progress" max="1" value="0" aria-label="Share of the run that is done" hidden></progress>
+<div class="live-bar"><div class="live-progress" hidden><progress id="live-progress" max="1" value="0" aria-label="Share of the run that is done"></progress><span id="live-left"></span></div>
   <p id="live-status" role="status" aria-live="polite"></p><p id="live-complaint" class="live-error" role="alert"></p>
   <p class="live-buttons live-keep"><button type="button" id="live-start" hidden>Start Python (12 MB)</button> <button type="button" id="live-run" hidden>Run</button> <button type="button" id="live-stop" disabled>Stop</button> <button type="button" id="live-reset">Reset</button> <button type="button" id="live-share">Copy link</button> <span id="live-said" class="live-hidden" role="status"></span></p></div>
 </div>
 <div id="live-results">
+<div id="live-empty" hidden><p>No table yet. A file may look like this, a column for each arm and a row for each observation:</p>
+<pre>north,east,south
+3.1,2.4,0.9
+2.7,2.9,1.4
+3.3,2.2,1.1</pre></div>
 <div id="live-users-view" hidden><div id="live-users-figures">${figure("users", "Regret against the number of users")}
   <div class="ldpbo-table live-scroll" tabindex="0" role="region" aria-label="Users needed"><table class="table live-table" id="live-users-table"></table></div>${figure("needed", "Users needed")}</div></div>
 <div id="live-drawn">
@@ -717,6 +766,7 @@ function tell(text, bad = false) {
   $("status").textContent = text;
   $("status").classList.toggle("live-error", bad);
 }
+let noted = "";      // the preset whose note is shown
 /* State -> controls. */
 function show() {
   for (const key of Object.keys(NUMBERS)) {
@@ -732,18 +782,21 @@ function show() {
   const users = state.view === "users";
   root.querySelectorAll("[data-view]").forEach((b) => b.setAttribute("aria-pressed", String(b.dataset.view === state.view)));
   for (const element of [form.querySelector('[data-key="T"]'), form.querySelector(".live-names")]) element.hidden = users;
-  if (users) $("preset-note").textContent = USERS_NOTE;
   $("curator").value = state.eps === null ? "none" : state.curator;
   const preset = Object.keys(PRESETS).find((id) => JSON.stringify(numeric({ ...state, shown: 0 })) === JSON.stringify({ ...DEFAULTS, ...PRESETS[id].change }));
   root.querySelectorAll("[data-preset]").forEach((b) => b.setAttribute("aria-pressed", String(b.dataset.preset === preset)));
-  if (preset) $("preset-note").textContent = PRESETS[preset].note;
+  // The note of the last preset stays while its advice is followed, and goes with its problem.
+  noted = preset ?? (noted && (PRESETS[noted].change.problem ?? DEFAULTS.problem) === state.problem ? noted : "");
+  $("preset-note").textContent = users ? USERS_NOTE : noted ? PRESETS[noted].note : state.problem === "branin" ? PLANE_NOTE : "";
   form.querySelectorAll("[name=alg]").forEach((box) => { box.checked = state.names.includes(box.value); });
   form.querySelector('[data-key="lengthscale"]').hidden = !synthetic(state) && state.problem !== "branin";
   form.querySelector('[data-key="k"]').hidden = users || !state.names.includes("MoMA");
   $("drop").hidden = state.problem !== "table";
+  $("empty").hidden = state.problem !== "table" || Boolean(table);
   $("zoom").checked = state.zoom;
-  $("more-text").textContent = [state.constants, `β × ${state.beta_scale}`, ...(state.lam === null ? [] : [`λ = ${state.lam}`]), ...(state.names.includes("MoMA") && state.k !== null ? [`k = ${state.k}`] : [])].join(", ");
+  $("more-text").textContent = [state.constants, `β × ${state.beta_scale}`, ...(state.lam === null ? [] : [`λ = ${state.lam}`]), ...(!users && state.names.includes("MoMA") && state.k !== null ? [`k = ${state.k}`] : [])].join(", ");
   words();
+  fit();
 }
 let timer = null;
 /* A setting changed: the old run stops at once, the new one starts when the hand rests. */
@@ -757,17 +810,36 @@ function changed(delay = 120) {
   clearTimeout(timer);
   timer = setTimeout(run, delay);
 }
-const complain = (text) => { $("complaint").textContent = text; };
+/* Said at once, or only if it is still so when the hand rests: on the way to 150 the field holds 1, which nobody meant. */
+let grumble = null;
+function complain(text, delay = 0) {
+  clearTimeout(grumble);
+  if (delay) grumble = setTimeout(() => complain(text), delay);
+  else $("complaint").textContent = text;
+}
 
 for (const key of Object.keys(NUMBERS)) {
   $(key).addEventListener("input", () => {
-    try { state[key] = checked(key, $(key).value); changed(350); } catch (error) { complain(error.message); $(key).setCustomValidity(error.message); }
+    try { state[key] = checked(key, $(key).value); changed(350); } catch (error) { complain(error.message, 700); $(key).setCustomValidity(error.message); }
   });
   const slider = $(`${key}-slider`), none = $(`${key}-none`);
+  if (slider) $(key).addEventListener("keydown", (event) => {      // the arrows go where the slider stops, not up by 1
+    const up = event.key === "ArrowUp", list = STOPS[key], at = Number($(key).value);
+    if (!up && event.key !== "ArrowDown") return;
+    event.preventDefault();
+    $(key).value = (up ? list.find((v) => v > at) : list.findLast((v) => v < at)) ?? at;
+    $(key).dispatchEvent(new Event("input"));
+  });
   if (slider) slider.addEventListener("input", () => { state[key] = STOPS[key][Number(slider.value)]; changed(); });
   if (none) none.addEventListener("change", () => { state[key] = none.checked ? null : NUMBERS[key].start ?? DEFAULTS[key]; changed(0); });
 }
-for (const key of ["problem", "constants"]) $(key).addEventListener("change", () => { state[key] = $(key).value; changed(0); });
+$("constants").addEventListener("change", () => { state.constants = $("constants").value; changed(0); });
+$("problem").addEventListener("change", () => {
+  const opening = () => (state.problem === "branin" ? PLANE : DEFAULTS), before = opening();
+  state.problem = $("problem").value;
+  reopen(before, opening(), Object.keys(PLANE));
+  changed(0);
+});
 $("curator").addEventListener("change", () => {
   const kind = $("curator").value;
   state.eps = kind === "none" ? null : state.eps ?? DEFAULTS.eps;
@@ -776,15 +848,14 @@ $("curator").addEventListener("change", () => {
 });
 root.querySelectorAll("[data-view]").forEach((button) => button.addEventListener("click", () => {
   const from = VIEWS[state.view], to = VIEWS[button.dataset.view];
-  for (const key of ["constants", "beta_scale", "curator"]) if (state[key] === from[key]) state[key] = to[key];
+  reopen(from, to, ["constants", "beta_scale", "curator"]);
   state.view = button.dataset.view;
   draw();
   changed(0);
 }));
 root.querySelectorAll("[data-preset]").forEach((button) => button.addEventListener("click", () => {
-  const { change, note } = PRESETS[button.dataset.preset];
+  const { change } = PRESETS[button.dataset.preset];
   state = { ...initial(), ...change };
-  $("preset-note").textContent = note;
   draw();
   if (change.constants) $("more").open = true;
   changed(0);
@@ -827,29 +898,42 @@ function use(name, text) {
     $("index-line").hidden = !table.counts;
     $("index").checked = state.index;
     changed(0);
-  } catch (error) {
-    table = null;
-    stop();
-    wipe();
-    $("file-error").textContent = `${name}: ${error.message}`;
-    $("file-note").textContent = FILE_NOTE;
-    $("index-line").hidden = !error.counts;
-    tell("The file was not used; see the message beside it.", true);
-    rest("waiting");
-  }
+  } catch (error) { refuse(name, error.message, error.counts); }
+}
+/* The file cannot be used: say why, and take away what belonged to the one before. */
+function refuse(name, why, counts = "") {
+  table = null;
+  clearTimeout(timer);
+  stop();
+  wipe();
+  show();
+  $("file-error").textContent = `${name}: ${why}`;
+  $("file-note").textContent = FILE_NOTE;
+  $("index-line").hidden = !counts;
+  tell("The file was not used; see the message beside it.", true);
+  rest("waiting");
 }
 let chosen = null;      // {name, text} of the last file, also if it was refused
 async function take(file) {
   if (!file) return;
-  if (file.size > 2e7) { chosen = null; $("file-error").textContent = `${file.name}: the file is ${(file.size / 1e6).toFixed(0)} MB; at most 20 MB fit here.`; return; }
-  chosen = { name: file.name, text: await file.text() };
+  chosen = null;
+  if (file.size > 2e7) return refuse(file.name, `The file has ${(file.size / 1e6).toFixed(0)} MB; at most 20 MB fit here. Use the Python lines below.`);
+  try { chosen = { name: file.name, text: await file.text() }; } catch (error) { return refuse(file.name, `The browser could not read it (${error.message}).`); }
   use(chosen.name, chosen.text);
 }
 $("index").addEventListener("change", () => { state.index = $("index").checked; if (chosen) use(chosen.name, chosen.text); });
+$("example").addEventListener("click", () => { chosen = { name: EXAMPLE, text: LIVE.data[EXAMPLE] }; use(chosen.name, chosen.text); });
 $("file").addEventListener("click", () => { $("file").value = ""; });      // so that the same file can be read again
 $("file").addEventListener("change", () => take($("file").files[0]));
 for (const kind of ["dragover", "drop"]) $("drop").addEventListener(kind, (event) => { event.preventDefault(); $("drop").classList.toggle("live-over", kind === "dragover"); if (kind === "drop") take(event.dataTransfer.files[0]); });
 $("drop").addEventListener("dragleave", () => $("drop").classList.remove("live-over"));
+/* Beside the figures the controls end within the window, scrolled or not: else the status and Run lie below its edge. */
+function fit() {
+  const side = root.querySelector(".live-side"), beside = getComputedStyle(side).position === "sticky";
+  side.style.maxHeight = beside ? `${Math.max(200, innerHeight - Math.max(0, side.getBoundingClientRect().top) - 6)}px` : "";
+}
+for (const kind of ["scroll", "resize"]) window.addEventListener(kind, fit, { passive: true, capture: true });
+$("more").addEventListener("toggle", fit);
 window.addEventListener("hashchange", () => read());
 new ResizeObserver(() => { if (Math.abs($("results").clientWidth - drawn) > 2) draw(); }).observe($("results"));
 
@@ -870,7 +954,7 @@ result = { settings: DEFAULTS, pieces: LIVE.precomputed.pieces, complete: true }
 draw();
 root.dataset.state = "precomputed";
 const patience = asked && JSON.stringify(numeric(state)) !== JSON.stringify(DEFAULTS) ? "The default settings are drawn until then; yours follow." : "The result drawn was computed when the book was built.";
-root.ldpbo = { get state() { return state; }, get result() { return result; }, get campaigns() { return campaigns; }, needed, get about() { return pool.about; }, get workers() { return pool.workers.filter((w) => w.ready).length; }, stops: STOPS, parseTable, csvFile, svgFile, snippet, command, toAddress };
+root.ldpbo = { get state() { return state; }, get result() { return result; }, get campaigns() { return campaigns; }, needed, get about() { return pool.about; }, get workers() { return pool.workers.filter((w) => w.ready).length; }, stops: STOPS, estimate, parseTable, csvFile, svgFile, snippet, command, toAddress };
 if (navigator.connection && navigator.connection.saveData) { $("start").hidden = false; tell(`Python is not started because this browser saves data. ${patience}`); }
 else {
   startPython();

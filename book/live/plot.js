@@ -8,9 +8,11 @@ const STYLE = `text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill
 .uniform{stroke:var(--live-uniform,#666666);stroke-width:1.6;stroke-dasharray:2 3;fill:none}.truth{stroke:var(--pst-color-text-base,#222);stroke-width:1.8;fill:none}
 .truthdot{fill:var(--pst-color-text-base,#222)}.now{stroke:var(--pst-color-text-muted,#555);stroke-width:1;stroke-dasharray:4 3}.edge{stroke:var(--live-uniform,#666666);stroke-width:1;stroke-dasharray:1 3;fill:none}
 .trial{fill:none;stroke-width:.8;stroke-opacity:var(--live-trial,.45)}.band{fill-opacity:var(--live-band,.2)}.dots{fill-opacity:var(--live-dots,.55)}.bars{fill-opacity:var(--live-bars,.55)}
+.at-curve{font-size:11px;paint-order:stroke;stroke:var(--pst-color-background,#ffffff);stroke-width:3px}
 .ring{fill:none;stroke:var(--live-ring,#ffffff);stroke-width:2}.ring2{fill:none;stroke:#000000;stroke-width:1}`;
 const escape = (text) => String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
-const short = (x, digits = 3) => (Number.isFinite(x) ? String(Number(x.toPrecision(digits))) : "–");
+const minus = (text) => text.replace("-", "−");
+const short = (x, digits = 3) => (!Number.isFinite(x) ? "–" : minus(Math.abs(x) < 1e4 ? String(Number(x.toPrecision(digits))) : Number(x.toPrecision(digits)).toLocaleString("en")));
 /* 10⁶ for 1000000; other numbers as they are. */
 const power = (x) => { const e = Math.round(Math.log10(x)); return Math.abs(x / 10 ** e - 1) < 1e-9 ? "10" + [...String(e)].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c] ?? "⁻").join("") : short(x); };
 
@@ -25,7 +27,7 @@ function ticks(low, high, n, log = false) {
   for (let x = Math.ceil(low / step - 1e-9) * step; x <= high + step * 1e-9; x += step) out.push(Math.abs(x) < step * 1e-9 ? 0 : Number(x.toPrecision(12)));
   return out;
 }
-const tickText = (x, log) => (log ? (x >= 1e3 || x < 0.01 ? power(x) : short(x)) : Math.abs(x) >= 1e6 ? x.toExponential(0) : x.toLocaleString("en", { maximumFractionDigits: 6 }));
+const tickText = (x, log) => (log ? (x >= 1e3 || x < 0.01 ? power(x) : short(x)) : minus(Math.abs(x) >= 1e6 ? x.toExponential(0) : x.toLocaleString("en", { maximumFractionDigits: 6 })));
 const margin = (y, height, log) => 26 + 7 * Math.max(2, ...ticks(...y, height / 55, log).map((v) => tickText(v, log).length));
 /* Axes with grid; gives the scales px and py and a list of SVG strings to add to. marks: [{at, text}] instead of numbers on the x axis. */
 function axes({ width, height, x, y, xlabel, ylabel, top, marks = null, xlog = false, ylog = false, left = margin(y, height, ylog) }) {
@@ -57,7 +59,7 @@ function marker(name, x, y, r = 4) {
 function legend(items, width, out, y = 14) {
   let x = 16;
   for (const { text, draw } of items) {
-    const size = 34 + text.length * 7;
+    const size = 34 + [...text].reduce((sum, c) => sum + (/[A-Z]/.test(c) ? 8 : 6.4), 0);      // about as wide as it is drawn
     if (x + size > width && x > 16) { x = 16; y += 18; }
     out.push(draw(x, y), `<text x="${x + 28}" y="${y + 4}">${escape(text)}</text>`);
     x += size + 8;
@@ -73,8 +75,9 @@ function colour(u) {
 /* A square map of side² values (row by row from the bottom) with title and colour bar; `rings` are cells to mark. */
 function heat({ left, top, size, values, side, title, range, rings = [] }) {
   const cell = size / side, [low, high] = range, x = (i) => left + (i % side) * cell, y = (i) => top + 20 + (side - 1 - Math.floor(i / side)) * cell;
-  const out = [`<text x="${left}" y="${top + 12}">${escape(title)}</text>`];
+  const out = [`<text x="${left}" y="${top + 12}">${escape(title)}</text><g shape-rendering="crispEdges">`];      // no seams between cells
   values.forEach((v, i) => out.push(`<rect x="${x(i).toFixed(2)}" y="${y(i).toFixed(2)}" width="${(cell + 0.3).toFixed(2)}" height="${(cell + 0.3).toFixed(2)}" fill="${colour((v - low) / (high - low || 1))}"/>`));
+  out.push("</g>");
   for (const i of rings) for (const [kind, r] of [["ring", 0.62], ["ring2", 0.8]]) out.push(`<circle class="${kind}" cx="${(x(i) + cell / 2).toFixed(2)}" cy="${(y(i) + cell / 2).toFixed(2)}" r="${(cell * r).toFixed(2)}"/>`);
   const bar = top + 20 + size + 8;
   for (let k = 0; k < 40; k++) out.push(`<rect x="${left + (k * size) / 40}" y="${bar}" width="${size / 40 + 0.3}" height="8" fill="${colour(k / 39)}"/>`);
@@ -82,5 +85,5 @@ function heat({ left, top, size, values, side, title, range, rings = [] }) {
   return out;
 }
 const svg = (width, height, out, words) => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escape(words)}"><style>${STYLE}</style>${out.join("")}</svg>`;
-return { COLORS, STYLE, escape, short, power, ticks, margin, axes, path, band, clip, marker, legend, heat, svg };
+return { COLORS, STYLE, escape, short, minus, power, ticks, margin, axes, path, band, clip, marker, legend, heat, svg };
 })();
