@@ -200,6 +200,7 @@ class Problem:
         if self.points is None:
             put("K", check.kernel_matrix(self.K))
             w, Q = np.linalg.eigh(self.K)                                    # once for the check and for all learners
+            Q = np.where((1 / np.arange(1, len(Q) + 1)) @ Q < 0, -Q, Q)      # LAPACK's signs differ between processors
             check.semidefinite(w)
             put("Z", _root(w, Q, 1e-16)[1])                                  # the rest is rounding
         else:

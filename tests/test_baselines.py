@@ -127,3 +127,14 @@ def test_on_a_large_domain_the_draws_have_the_posteriors_width_too():
         ldpbo.first_max = pick
     assert problem.residual > 0.1
     np.testing.assert_allclose(np.var(draws, axis=0) / (learner.beta * learner.sigma) ** 2, 1, atol=6.1 * np.sqrt(2 / 20000))
+
+
+def test_thompson_sampling_does_not_depend_on_the_signs_of_eigenvectors(monkeypatch):
+    """LAPACK may return q or -q for any of them, and does so differently on different processors."""
+    eigh, flip = np.linalg.eigh, np.random.default_rng(0).choice([-1.0, 1.0], 100)
+    runs = []
+    for signs in (np.ones(100), flip):
+        monkeypatch.setattr(np.linalg, "eigh", lambda K, signs=signs: (lambda w, Q: (w, Q * signs[:len(w)]))(*eigh(K)))
+        problem = ldpbo.synthetic_problem("se", "uniform", 1)
+        runs.append(ldpbo.simulate(problem, "TS", 300, trials=1, seed=2, eps=1.0, beta_scale=0.1, workers=1).regret[0, 0])
+    np.testing.assert_array_equal(*runs)
