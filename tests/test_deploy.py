@@ -1,5 +1,6 @@
 """Use it for real: server and client as two processes over HTTP, killed and started again, ask for the same arms as an undisturbed learner."""
 import json
+import socket
 import sys
 import urllib.error
 import urllib.request
@@ -76,6 +77,43 @@ def test_one_user_is_out_at_a_time_and_no_report_counts_twice(server):
     assert answer(server.url + "/ask")[1]["round"] == 1
     server.kill()
     assert server.log == [{"round": 0, "report": 1.0, "arm": 0}]
+
+
+def raw(url, body):
+    """Status of the answer to these bytes."""
+    try:
+        with urllib.request.urlopen(url, body, timeout=10) as reply:
+            return reply.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def test_whatever_a_client_sends_is_answered_and_only_round_arm_and_report_are_logged(server, capfd):
+    """No traceback, no address of the client, and nothing of what else it sends."""
+    for body in (b"nonsense", b"[]", b"{}", b"\xff", b'{"round": 0}', b'{"round": "0", "report": 1}', b'{"round": true, "report": 1}',
+                 b'{"round": 0.0, "report": 1}', b'{"round": 0, "report": [1]}', b'{"round": 0, "report": NaN}'):
+        assert raw(server.url + "/tell", body) == 400, body
+    assert raw(server.url + "/other", b'{"round": 0, "report": 1}') == 400 and raw(server.url + "/other", None) == 404
+    assert raw(server.url + "/tell", b'{"round": 0, "report": 1.0, "name": "Eve", "reward": 0.123}') == 200
+    server.kill()
+    assert server.log == [{"round": 0, "arm": 0, "report": 1.0}] and capfd.readouterr().err == ""
+
+
+def test_after_the_horizon_nothing_is_counted(tmp_path):
+    server = campaign.Server(tmp_path / "learner.npz", 2)
+    try:
+        statuses = [answer(server.url + "/tell", {"round": t, "report": 1.0})[0] for t in (0, 1, 2, 3)]
+        assert statuses == [200, 200, 410, 410] and answer(server.url + "/tell", {"round": 1, "report": 1.0})[0] == 200
+        assert answer(server.url + "/ask")[0] == 410
+    finally:
+        server.kill()
+    assert ldpbo.load(tmp_path / "learner.npz", experiment.PROBLEM).t == 2
+
+
+def test_a_client_that_hangs_in_the_middle_of_a_request_keeps_others_out_for_seconds_only(server):
+    with socket.create_connection(("127.0.0.1", server.port)) as hanging:
+        hanging.sendall(b"POST /tell HTTP/1.1\r\nContent-Length: 100\r\n\r\n")
+        assert answer(server.url + "/ask")[0] == 200                            # within the 10 s that `answer` waits
 
 
 def test_neither_the_log_nor_the_state_holds_a_reward(server):

@@ -4,11 +4,13 @@
 
 A report is saved before it is acknowledged, so a server killed at any moment and started again goes on where it was, and a
 client that got no answer sends the same report again: it is counted once. One user is out at a time; others wait (503).
-What is logged: round, arm and report. No name, no address, no time, and no reward, which never comes here.
+After T rounds nothing is counted any more (410). What is logged: round, arm and report, whatever else a client sends. No
+name, no address, no time, and no reward, which never comes here.
 """
 import argparse
 import json
 import time
+import traceback
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -17,7 +19,14 @@ import experiment
 import ldpbo_core as core
 
 
+class Server(HTTPServer):
+    def handle_error(self, *_):  # the standard one writes the client's address
+        traceback.print_exc()
+
+
 class Handler(BaseHTTPRequestHandler):
+    timeout = 5.0  # seconds; a client that hangs in the middle of a request does not keep the others out for long
+
     def answer(self, status, **body):
         body = json.dumps(body).encode()
         self.send_response(status)
@@ -27,7 +36,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         server, learner = self.server, self.server.learner
-        if learner.t == learner.s.T:
+        if self.path != "/ask":
+            self.answer(404, error="GET /ask or POST /tell")
+        elif learner.t >= learner.s.T:
             self.answer(410, error="the experiment is over")
         elif time.monotonic() < server.lease_ends:
             self.answer(503, error="another user is out: ask again")
@@ -37,17 +48,25 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         server, learner = self.server, self.server.learner
-        told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if told["round"] < learner.t:  # counted before; the answer was lost
+        try:
+            told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            number, report = told["round"], told["report"]
+        except (ValueError, TypeError, KeyError):
+            number = None
+        if self.path != "/tell" or type(number) is not int:
+            return self.answer(400, error='must be POST /tell {"round": a whole number, "report": a number}')
+        if number < learner.t:  # counted before; the answer was lost
             return self.answer(200, counted=True)
-        if told["round"] > learner.t:
-            return self.answer(409, error=f"round {told['round']}: must be {learner.t}")
+        if learner.t >= learner.s.T:
+            return self.answer(410, error="the experiment is over")
+        if number > learner.t:
+            return self.answer(409, error=f"round {number}: must be {learner.t}")
         arm = learner.ask()
         try:
-            learner.tell(told["report"])
+            learner.tell(report)
         except ValueError as error:  # not a number: nothing has changed
             return self.answer(400, error=str(error))
-        print(json.dumps({**told, "arm": arm}), flush=True)  # killed here, the round comes again and is logged twice
+        print(json.dumps({"round": number, "arm": arm, "report": report}), flush=True)  # killed here, it is logged twice
         learner.save(server.state)
         server.lease_ends = 0.0
         self.answer(200, counted=True)
@@ -63,7 +82,7 @@ def main():
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--lease", type=float, default=60.0)
     options = parser.parse_args()
-    server = HTTPServer(("127.0.0.1", options.port), Handler)
+    server = Server(("127.0.0.1", options.port), Handler)
     server.state, server.lease, server.lease_ends = options.state, options.lease, 0.0
     found = options.state.exists()
     server.learner = core.load(options.state, experiment.PROBLEM) if found else experiment.learner(options.T)
