@@ -79,18 +79,27 @@ def array(name: str, value: Any, ndim: int | None, limit: float = math.inf) -> n
     return x
 
 
-def generator(rng: Any, allowed: str = "or None; a seed would give each call the same noise") -> np.random.Generator:
+def generator(rng: Any, allowed: str = "or None; a seed would give each call the same noise",
+              name: str = "rng") -> np.random.Generator:
     """`rng` as a numpy Generator; None is a fresh one."""
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
-    raise ValueError(f"rng = {rng!r:.80}: must be a numpy Generator {allowed}")
+    raise ValueError(f"{name} = {rng!r:.80}: must be a numpy Generator {allowed}")
 
 
-def seeded(rng: Any) -> np.random.Generator:
+def seeded(rng: Any, name: str = "rng") -> np.random.Generator:
     """`rng` as a numpy Generator; a seed makes one."""
     with contextlib.suppress(TypeError, ValueError):
-        rng = np.random.default_rng(rng)
-    return generator(rng, "or a seed >= 0, or None")
+        if not isinstance(rng, np.ndarray) or rng.ndim == 1:                 # a np.matrix would crash the interpreter
+            rng = np.random.default_rng(rng)
+    return generator(rng, "or a seed >= 0, or None", name)
+
+
+def function(name: str, value: Any, of: str) -> Any:
+    """`value`, which can be called."""
+    if not callable(value):
+        raise ValueError(f"{name} = {value!r:.80}: must be a function of {of}")
+    return value
 
 
 def arm(value: Any, n: int) -> int:

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+import ldpbo_checks as check
 import ldpbo_core as core
 
 FORMAT = 2          # version of saved learners: one more whenever they keep something else
@@ -39,7 +40,7 @@ def code_hash() -> str:
 
 
 class Table(NamedTuple):
-    """values (rows, arms), the arms' names, and the cells of a first column that was left out, by its name."""
+    """values (rows, arms), the arms' names, and the cells of the columns that were left out, by their names."""
     values: np.ndarray
     names: list[str]
     left_out: dict[str, list[str]]
@@ -50,13 +51,20 @@ def read_table(path: str | os.PathLike, *, delimiter: str = "", decimal: str = "
     """A CSV file, rows = observations, columns = arms -> named tuple (values, names, left_out).
 
     Delimiter, decimal sign and header (a first row without a number) are found out where they are not given. A first
-    column of dates, labels or row numbers is left out.
+    column of row numbers is left out, and so is one of dates or labels, alone or after it. UTF-8; UTF-16 with its mark.
     """
-    text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+    if not isinstance(delimiter, str) or len(delimiter) > 1:
+        raise ValueError(f"delimiter = {delimiter!r:.80}: must be one character, or '' to find it out")
+    check.choice("decimal", decimal, "", ".", ",")
+    if not (header is None or isinstance(header, bool)):
+        raise ValueError(f"header = {header!r:.80}: must be True, False, or None to find it out")
+    data = Path(path).read_bytes()
+    text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")
     lines = {i: line.strip(" ") for i, line in enumerate(text.splitlines(), 1) if line.strip()}      # number: text
     if not lines:
         raise ValueError(f"{path}: is empty; must have rows of numbers")
-    delimiter = delimiter or next((d for d in "\t;,| " if all(d in line for line in lines.values())), ",")
+    signs = [d for d in "\t;,| " if d != decimal]
+    delimiter = delimiter or next((d for d in signs if all(d in line for line in lines.values())), signs[-3])
     point = re.search(r"(?<![\d.])\d*\.\d+(?![\d.])", text)                  # a number such as 1.5, not 31.12.2020
     decimal = decimal or ("," if delimiter != "," and re.search(r"\d,\d", text) and not point else ".")
     taken = f"(the delimiter was taken to be {delimiter!r}, the decimal sign {decimal!r})"
@@ -66,8 +74,13 @@ def read_table(path: str | os.PathLike, *, delimiter: str = "", decimal: str = "
             return float(cell.translate({44: 46, 46: 44}) if decimal == "," else cell)
         return math.nan
 
-    cells = {i: [cell.strip() for cell in row] for i, row in
-             zip(lines, csv.reader(lines.values(), delimiter=delimiter, skipinitialspace=True))}
+    reader, where = csv.reader(lines.values(), delimiter=delimiter, skipinitialspace=True), list(lines)
+    cells = {}
+    try:
+        for row in reader:
+            cells[where[reader.line_num - 1]] = [cell.strip() for cell in row]           # by the line it ends on
+    except csv.Error as error:
+        raise ValueError(f"{path}: line {where[reader.line_num - 1]}: {error} {taken}") from None
     top = next(iter(cells))
     names = cells[top]
     if header or (header is None and np.isnan([number(cell) for cell in names]).all()):
@@ -80,15 +93,14 @@ def read_table(path: str | os.PathLike, *, delimiter: str = "", decimal: str = "
         if len(row) != len(names):
             raise ValueError(f"{path}: line {i} has {len(row)} cells: must have {len(names)}, as line {top} {taken}")
     values = np.array([[number(cell) for cell in row] for row in cells.values()])
-    first = values[:, 0]
-    counts = len(first) > 2 and (np.diff(first) == 1).all()
-    skip = int(len(names) > 1 and (counts or np.isnan(first).all()))
+    skip = int(len(names) > 1 and len(values) > 2 and (np.diff(values[:, 0]) == 1).all())             # row numbers,
+    skip += int(len(names) > 1 + skip and np.isnan(values[:, skip]).all())                           # dates or labels
     bad = np.argwhere(~np.isfinite(values[:, skip:]))
     if len(bad):
         i, j = list(cells)[bad[0, 0]], bad[0, 1] + skip
         raise ValueError(f"{path}: line {i}, column {j + 1} ({names[j]}) is {cells[i][j]!r}: must be a finite number "
                          + taken)
-    return Table(values[:, skip:], names[skip:], {names[0]: [row[0] for row in cells.values()]} if skip else {})
+    return Table(values[:, skip:], names[skip:], {names[j]: [row[j] for row in cells.values()] for j in range(skip)})
 
 
 def _identity(problem):
@@ -99,6 +111,7 @@ def _identity(problem):
 
 def save(learner: core._Bandit, path: str | os.PathLike) -> None:
     """Write `learner` to `path`. After a crash the file is the old one or the new one, whole."""
+    path = os.fspath(path)
     own = {id(x): (name, x) for name, x in vars(learner.problem).items() if isinstance(x, np.ndarray)}
     arrays = dict(own)                                                       # the problem's own are not written
 
@@ -132,13 +145,16 @@ def save(learner: core._Bandit, path: str | os.PathLike) -> None:
 
 def load(path: str | os.PathLike, problem: core.Problem) -> core._Bandit:
     """The learner that `learner.save` wrote, on the same problem: it asks for the same arms, bit for bit."""
+    if not isinstance(problem, core.Problem):
+        raise ValueError(f"problem = {type(problem).__name__}: must be the Problem that the learner was saved with")
+    no_file = f"{path}: must be a whole file that learner.save wrote"
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = dict(file)
         header = json.loads(arrays["header"].tobytes())
         found = header["format"], header["version"]
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
-        raise ValueError(f"{path}: must be a whole file that learner.save wrote") from None
+        raise ValueError(no_file) from None
     if found != ("ldpbo learner", FORMAT):
         raise ValueError(f"{path} is {found[0]!r} of version {found[1]!r}: must be of version {FORMAT}; load it with "
                          "the core that wrote it")
@@ -163,10 +179,16 @@ def load(path: str | os.PathLike, problem: core.Problem) -> core._Bandit:
         made.__dict__.update(x["state"])
         return made
 
-    header = json.loads(arrays["header"].tobytes(), object_hook=unpack)
+    try:
+        header = json.loads(arrays["header"].tobytes(), object_hook=unpack)
+        told, learner = {name: header["problem"][name] for name in _identity(problem)}, header["learner"]
+    except (AttributeError, KeyError, TypeError, ValueError):                # a header that somebody wrote by hand
+        raise ValueError(no_file) from None
+    if type(learner) not in core.ALGORITHMS.values():
+        raise ValueError(no_file)
     for name, here in _identity(problem).items():
-        there = header["problem"][name]
+        there = told[name]
         if np.shape(here) != np.shape(there) or not np.allclose(here, there, rtol=1e-9, atol=1e-9 * problem.n):
             raise ValueError(f"problem: must be the one that {path} was saved with; its {name} differs"
                              + ("" if name == "kernel" else f": {there!r} there, {here!r} here"))
-    return header["learner"]
+    return learner

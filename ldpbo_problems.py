@@ -46,7 +46,7 @@ def synthetic_problem(kernel: str = "matern", noise: str = "uniform", seed: int 
     """The paper's synthetic data: f = sum_i a_i k(., x_i), a_i ~ U[-1, 1], p support points uniform on the arms i/n."""
     x = np.arange(1, check.integer("n", n) + 1) / n
     check.choice("noise", noise, "uniform", "t3")
-    K, rng = _stationary(kernel, lengthscale, nu)(x, x), np.random.default_rng(seed)
+    K, rng = _stationary(kernel, lengthscale, nu)(x, x), check.seeded(seed, "seed")
     support = rng.integers(n, size=check.integer("p", p))
     f = K[:, support] @ rng.uniform(-1.0, 1.0, size=p)
     B = np.abs(f).max()   # the paper's choice; bounds |f|, not the RKHS norm of the theorems (Erratum A12)
@@ -63,12 +63,12 @@ def function_problem(function: Callable[[np.ndarray], float], bounds: ArrayLike,
     lengthscale, in the units of the box: a number, or one for each dimension. B = max |f| over the points; noise and R
     are those of Problem, options its name, rank, tol.
     """
-    bounds = check.array("bounds", bounds, 2)
+    bounds, function = check.array("bounds", bounds, 2), check.function("function", function, "a point (d,)")
     if bounds.shape[1:] != (2,) or not (bounds[:, 0] < bounds[:, 1]).all():
         raise ValueError(f"bounds = {bounds.tolist()}: must be one (low, high) with low < high for each dimension")
     if points is None:
         from scipy.stats import qmc
-        sobol = qmc.Sobol(len(bounds), rng=np.random.default_rng(seed))
+        sobol = qmc.Sobol(len(bounds), rng=check.seeded(seed, "seed"))
         points = qmc.scale(sobol.random_base2(math.ceil(math.log2(check.integer("n", n))))[:n], *bounds.T)
     points = check.points(points, bounds.T)[0]
     if not ((bounds[:, 0] <= points) & (points <= bounds[:, 1])).all():

@@ -37,6 +37,7 @@ PLAIN = {
     "row numbers as pandas writes them": ",a,b\n0,1.5,2\n1,-3.25,4e3\n2,.5,6\n",
     "years": "year,a,b\n1999,1.5,2\n2000,-3.25,4e3\n2001,.5,6\n",
     "labels": "user,a,b\nx,1.5,2\ny,-3.25,4e3\nz,.5,6\n",
+    "row numbers and dates, as pandas writes them": ",date,a,b\n0,2020-01-01,1.5,2\n1,2020-01-02,-3.25,4e3\n2,2020-01-05,.5,6\n",
 }
 
 
@@ -47,8 +48,8 @@ def test_a_table_is_read_whatever_its_dress(case, tmp_path):
     np.testing.assert_array_equal(table.values, VALUES)
     assert len(table.names) == 2 and ("header" in case and "no" in case or "without" in case or case == "spaces" or table.names == ["a", "b"])
     left = {"dates": "date", "dates without header": "column 1", "German dates with a decimal comma": "Tag", "row numbers as pandas writes them": "",
-            "years": "year", "labels": "user"}
-    assert list(table.left_out) == ([left[case]] if case in left else [])
+            "years": "year", "labels": "user", "row numbers and dates, as pandas writes them": ",date"}
+    assert list(table.left_out) == (left[case].split(",") if case in left else [])
     if case == "labels":
         assert table.left_out["user"] == ["x", "y", "z"]
 
@@ -58,6 +59,27 @@ def test_no_row_is_lost_without_a_header_and_said_otherwise_a_header_of_numbers_
     assert ldpbo.read_table(tmp_path / "t.csv").values.shape == (3, 2)
     table = ldpbo.read_table(str(tmp_path / "t.csv"), header=True)
     assert table.names == ["1999", "2000"] and table.values.tolist() == [[1, 2], [3, 5]]
+
+
+def test_what_is_said_is_taken(tmp_path):
+    """A decimal comma that is named is no delimiter; UTF-16 has a mark; lines are counted as an editor does, also after a name of two lines."""
+    path = tmp_path / "t.csv"
+    path.write_text("a\n1,5\n2,5\n")
+    assert ldpbo.read_table(path, decimal=",").values.tolist() == [[1.5], [2.5]]
+    path.write_text("a b\n1,5 2\n2,5 3\n")
+    assert ldpbo.read_table(path, decimal=",").values.tolist() == [[1.5, 2], [2.5, 3]]
+    path.write_bytes("a\tb\r\n1\t2\r\n".encode("utf-16"))
+    assert ldpbo.read_table(path).values.tolist() == [[1, 2]] and ldpbo.read_table(path).names == ["a", "b"]
+    path.write_text('"a\nA",b\n1,2\n3,four\n')
+    with pytest.raises(ValueError, match="line 4, column 2 .b. is 'four'"):
+        ldpbo.read_table(path)
+
+
+@pytest.mark.parametrize("name, value", [("delimiter", ",;"), ("delimiter", 5), ("decimal", ";"), ("decimal", None), ("header", "yes"), ("header", 3)])
+def test_a_setting_that_no_table_has_is_named(name, value, tmp_path):
+    (tmp_path / "t.csv").write_text("1,2\n3,4\n")
+    with pytest.raises(ValueError, match=f"{name} = {value!r}: must be"):
+        ldpbo.read_table(tmp_path / "t.csv", **{name: value})
 
 
 def test_one_column_is_a_table_of_one_arm_even_if_it_counts(tmp_path):
@@ -77,6 +99,7 @@ BAD = {
     "a missing value in a first row without header": ("NA,1.5\n2,3\n", ["line 1", "column 1", "'NA'"]),
     "thousands in German": ("a;b\n1.234,5;2\n3;4,5\n", ["line 2", "column 1 (a)", "'1.234,5'"]),
     "thousands": ('a,b\n"1,234",2\n3,4\n', ["line 2", "column 1 (a)", "'1,234'"]),
+    "a cell longer than any number": (f"a,b\n1,{'9' * 200_000}\n", ["line 2", "field larger"]),
     "two decimal signs": ("a;b\n1.5;2,5\n", ["line 2", "column 2 (b)", "'2,5'", "decimal"]),
 }
 
@@ -183,6 +206,18 @@ def test_another_version_another_problem_and_damage_are_refused(tmp_path):
         ldpbo.load(path, problem)
     with pytest.raises(FileNotFoundError):
         ldpbo.load(tmp_path / "nowhere.npz", problem)
+    with pytest.raises(ValueError, match="problem = ndarray: must be the Problem"):
+        ldpbo.load(path, problem.K)
+
+
+@pytest.mark.parametrize("change", [dict(learner={"class": "os", "state": {}}), dict(learner={"class": "nothing", "state": {}}), dict(learner=3),
+                                    dict(learner={"class": "CTL", "state": {}}), dict(learner={"class": "TGP"}), dict(problem={}), dict(problem={"n": {"array": "no"}})])
+def test_a_header_that_somebody_wrote_by_hand_is_refused(change, tmp_path):
+    path = tmp_path / "learner.npz"
+    ldpbo.make("TGP", PROBLEMS["no f"], 50, eps=1.0).save(path)
+    rewritten(path, **change)
+    with pytest.raises(ValueError, match="learner.npz: must be a whole file that learner.save wrote"):
+        ldpbo.load(path, PROBLEMS["no f"])
 
 
 def test_a_learner_that_cannot_be_saved_leaves_the_old_file(tmp_path):
