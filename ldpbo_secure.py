@@ -1,7 +1,7 @@
 """A curator for real users: Laplace noise that is exact in floating point, by OpenDP.
 
 >>> import ldpbo_core as core
->>> curator = core.SecureCTL(1.0, B=1.0, R=1.0)                     # pip install 'ldpbo[secure]'
+>>> curator = core.SecureCTL(1.0, B=1.0, R=1.0)                     # wants OpenDP
 >>> report = curator.privatise(0.3)                                 # on the user's own device
 >>> (report / curator.grid).is_integer(), curator.grid
 (True, 1.9073486328125e-06)
@@ -25,7 +25,7 @@ def _discrete_laplace(units):
     try:
         import opendp.prelude as dp
     except ImportError:
-        raise ImportError("SecureCTL needs OpenDP: pip install 'ldpbo[secure]'") from None
+        raise ImportError("SecureCTL needs OpenDP: pip install '.[secure]' in the folder of ldpbo") from None
     dp.enable_features("contrib")
     return dp.m.make_laplace(dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64"), scale=units)
 

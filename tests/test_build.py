@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -406,13 +407,23 @@ def test_the_page_that_needs_others_runs_after_them_and_again_when_they_change(c
 
 # ---- make and its .venv ----------------------------------------------------------------------------------------
 
+def locked(folder, with_hash=True):
+    """The line of a lock file for a package that is made here, without network."""
+    wheel, info = folder / "toy-1.0-py3-none-any.whl", "toy-1.0.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, text in {"toy.py": "", f"{info}/METADATA": "Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n",
+                           f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n", f"{info}/RECORD": ""}.items():
+            archive.writestr(zipfile.ZipInfo(name), text)
+    return f"toy @ {wheel.as_uri()}" + f" --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}" * with_hash + "\n"
+
+
 @pytest.fixture
 def make(tmp_path):
-    """`make` on a project that locks no packages -> function (words) -> finished process; .root is the project."""
+    """`make` on a project that locks one small package -> function (words) -> finished process; .root is the project."""
     for name in ("Makefile", ".ci/environment.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "requirements.lock").write_text("")
+    (tmp_path / "requirements.lock").write_text(locked(tmp_path))
     (tmp_path / "pyproject.toml").write_text("")
     env = {k: v for k, v in os.environ.items() if k not in ("PYTHON", "MAKEFLAGS")} | {"PIP_NO_INDEX": "1"}
     call = lambda *words: subprocess.run(["make", "-s", *words], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
@@ -428,8 +439,10 @@ def test_the_environment_is_made_again_when_its_content_changed_and_the_old_one_
     assert str(make.root) in subprocess.run([make.root / ".venv/bin/python", "-c", "import sys; print(sys.path)"], capture_output=True, text=True, cwd="/").stdout
     os.utime(make.root / "requirements.lock", (2**32, 2**32))
     assert make("venv").stdout == ""
-    (make.root / "requirements.lock").write_text(f"nowhere==1.0 --hash=sha256:{'0' * 64}\n")
+    assert subprocess.run([make.root / ".venv/bin/python", "-c", "import toy"]).returncode == 0
+    (make.root / "requirements.lock").write_text(locked(make.root, with_hash=False))                  # nobody vouches for it
     done = make("venv")
+    assert "--require-hashes" in done.stderr
     assert "Installing" in done.stdout and done.returncode != 0 and "is as it was" in done.stderr and "Traceback" not in done.stderr
     assert (make.root / ".venv/.ready").exists() and subprocess.run([make.root / ".venv/bin/python", "-c", ""]).returncode == 0
     assert not list(make.root.glob(".venv.[no]*"))

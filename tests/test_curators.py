@@ -4,6 +4,7 @@ import io
 import logging
 import math
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -228,7 +229,9 @@ def test_core_imports_and_runs_without_opendp_and_says_what_to_install():
                "import ldpbo_core as c\nc.CTL(1, 1, 1); c.OneBit(1, 1, 1); c.Identity()\n"
                "try: c.SecureCTL(1, 1, 1)\nexcept ImportError as e: print(e)")
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=Path(ldpbo.__file__).parent, check=True)
-    assert "pip install" in out.stdout
+    command = re.search("pip install '.*?'", out.stdout)[0]
+    for name in ("README.md", "notebooks/deploy.ipynb"):                 # the same words everywhere
+        assert command in (Path(ldpbo.__file__).parent / name).read_text("utf-8"), name
 
 
 # ---- the interface that all share ------------------------------------------------------------------------------------

@@ -101,7 +101,25 @@ def test_pre_commit_runs_the_same_checks_without_network():
     (repo,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
     assert repo["repo"] == "local" and {h["id"] for h in repo["hooks"]} == {"ruff", "mypy", "nbstripout"}
     assert all(h["language"] == "system" and h["entry"].startswith(".venv/bin/") for h in repo["hooks"])
+    typed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["mypy"]["files"]
+    (started_by,) = [h["files"] for h in repo["hooks"] if h["id"] == "mypy"]
+    assert len(typed) > 5 and all(re.search(started_by, name) for name in typed)      # a change of any typed module is checked
     run("pre_commit", "validate-config")
+
+
+def test_every_locked_package_has_its_hashes_and_a_new_lock_will_have_them():
+    """Continued lines: `name==version \\` or `name==version ; marker \\`, then hashes."""
+    lock = re.sub(r"\\\n", " ", (ROOT / "requirements.lock").read_text("utf-8"))
+    packages = [line for line in lock.splitlines() if re.match(r"[A-Za-z0-9]", line)]
+    assert len(packages) > 100 and not [line for line in packages if not re.search(r"==.* --hash=sha256:[0-9a-f]{64}", line)]
+    assert "--generate-hashes" in (ROOT / "Makefile").read_text("utf-8")
+
+
+def test_pip_leaves_no_build_folder_beside_build_py():
+    program = ("from setuptools import Distribution; d = Distribution(); d.parse_config_files(['pyproject.toml'])\n"
+               "c = d.get_command_obj('build'); c.ensure_finalized(); print(c.build_base)")
+    out = subprocess.run([sys.executable, "-W", "ignore", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert out.split()[-1].startswith("_build/")
 
 
 def test_one_version_everywhere():
