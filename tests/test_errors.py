@@ -289,7 +289,7 @@ def test_good_input_of_the_same_kind_is_accepted():
     make("MoMA", T=10, k=10), make(weibull=(2.0, 3.0, 0.1)), make("ATA", rng=3), make("ATA", rng=np.random.default_rng(3))
     ldpbo.make("MoMA", problem(alpha=0.5), 100, constants="repaired"), make("PE", lam=None), make("PE").tell_sums([1, 0, 0], [0.5, 0.0, 0.0])
     make("MoMA", constants="repaired"), make("TGP", constants="repaired"), told(1), told(np.float32(1.0)), told(np.array(1.0)), told(1.0, arm=np.int64(2))
-    ldpbo.table_problem(TABLE, TABLE[:4]), ldpbo.information_gain(I3, 0, 1.0), ldpbo.nystrom_features(I3, []), bounds.subweibull_radius(10, 0.1, theta=1.0)
+    ldpbo.table_problem(TABLE, TABLE[:4]), ldpbo.table_problem(TABLE[:2]), ldpbo.information_gain(I3, 0, 1.0), ldpbo.nystrom_features(I3, []), bounds.subweibull_radius(10, 0.1, theta=1.0)
     simulate(["TGP", "uniform"], workers=1, eps=1.0)
     numbers = [Fraction(1, 2), np.float32(0.5), np.array(0.5), np.ma.array(0.5), np.int8(1), 1, 0.5]
     for x in numbers:

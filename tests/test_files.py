@@ -86,6 +86,9 @@ def test_one_column_is_a_table_of_one_arm_even_if_it_counts(tmp_path):
     (tmp_path / "t.csv").write_text("1\n2\n3\n")
     table = ldpbo.read_table(tmp_path / "t.csv")
     assert table.values.shape == (3, 1) and not table.left_out
+    (tmp_path / "t.csv").write_text("i,a\n0,7\n1,5\n2,9\n")
+    table = ldpbo.read_table(tmp_path / "t.csv")
+    assert table.values.tolist() == [[7], [5], [9]] and table.left_out == {"i": ["0", "1", "2"]}
 
 
 BAD = {
@@ -100,6 +103,7 @@ BAD = {
     "thousands in German": ("a;b\n1.234,5;2\n3;4,5\n", ["line 2", "column 1 (a)", "'1.234,5'"]),
     "thousands": ('a,b\n"1,234",2\n3,4\n', ["line 2", "column 1 (a)", "'1,234'"]),
     "a cell longer than any number": (f"a,b\n1,{'9' * 200_000}\n", ["line 2", "field larger"]),
+    "nothing but row numbers and labels": ("i,who\n0,x\n1,y\n2,z\n", ["line 2", "column 2 (who)", "'x'"]),
     "two decimal signs": ("a;b\n1.5;2,5\n", ["line 2", "column 2 (b)", "'2,5'", "decimal"]),
 }
 
@@ -187,7 +191,8 @@ def test_another_version_another_problem_and_damage_are_refused(tmp_path):
     others = {"n": ldpbo.Problem(K=np.eye(3), B=2.0, R=1.0), "B": ldpbo.Problem(K=problem.K, B=2.5, R=1.0), "R": ldpbo.Problem(K=problem.K, B=2.0, R=0.5),
               "kernel": ldpbo.Problem(K=np.eye(15), B=2.0, R=1.0), "alpha": ldpbo.Problem(K=problem.K, B=2.0, R=1.0, v=5.0, c=1.0, alpha=0.5)}
     for name, other in others.items():
-        with pytest.raises(ValueError, match=f"problem: must be the one that .*learner.npz was saved with; its {name} differs"):
+        values = "$" if name == "kernel" else f": {getattr(problem, name)!r} there, {getattr(other, name)!r} here"
+        with pytest.raises(ValueError, match=f"problem: must be the one that .*learner.npz was saved with; its {name} differs{values}"):
             ldpbo.load(path, other)
     ldpbo.load(path, ldpbo.Problem(K=problem.K * (1 + 1e-15), f=np.zeros(15), B=2.0, R=1.0))              # another machine's rounding, f known by now
     whole = path.read_bytes()
