@@ -113,26 +113,27 @@ def test_a_second_run_runs_nothing_and_changes_nothing(project):
     assert project.bytes("_build") == before
 
 
-def test_interrupted_it_says_so_and_the_next_run_goes_on(project):
+def interrupt(project, **options):
+    """A build that is sent SIGINT while its pages run -> what it says, exit code."""
     for cached in (project.root / "_build/cache").glob("toy_*"):
         cached.unlink()
-    process, until = project.start(), time.time() + 60
+    shutil.rmtree(project.root / "_build/running", ignore_errors=True)
+    process, until = project.start(**options), time.time() + 60
     while not list((project.root / "_build/running").glob("toy_*")) and time.time() < until:
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    assert "next run goes on" in process.communicate(timeout=20)[1] and process.returncode == 130
-    assert project.build() == 0, project.err
+    return process.communicate(timeout=20)[1], process.returncode
 
 
 def test_interrupted_in_the_background_of_a_script_it_stops_as_well(project):
     """A shell without job control starts `... &` with SIGINT ignored, and Python then installs no handler."""
-    for cached in (project.root / "_build/cache").glob("toy_*"):
-        cached.unlink()
-    process, until = project.start(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)), time.time() + 60
-    while not list((project.root / "_build/running").glob("toy_*")) and time.time() < until:
-        time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    assert "next run goes on" in process.communicate(timeout=20)[1] and process.returncode == 130
+    said, code = interrupt(project, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    assert "next run goes on" in said and code == 130
+
+
+def test_interrupted_it_says_so_and_the_next_run_goes_on(project):
+    said, code = interrupt(project)
+    assert "next run goes on" in said and code == 130
     assert project.build() == 0, project.err
 
 
@@ -417,45 +418,55 @@ def locked(folder, with_hash=True):
     return f"toy @ {wheel.as_uri()}" + f" --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}" * with_hash + "\n"
 
 
-@pytest.fixture
-def make(tmp_path):
+def makefile(folder):
     """`make` on a project that locks one small package -> function (words) -> finished process; .root is the project."""
     for name in ("Makefile", ".ci/environment.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "requirements.lock").write_text(locked(tmp_path))
-    (tmp_path / "pyproject.toml").write_text("")
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    (folder / "requirements.lock").write_text(locked(folder))
+    (folder / "pyproject.toml").write_text("")
     env = {k: v for k, v in os.environ.items() if k not in ("PYTHON", "MAKEFLAGS")} | {"PIP_NO_INDEX": "1"}
-    call = lambda *words: subprocess.run(["make", "-s", *words], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
-    call.root = tmp_path
+    call = lambda *words: subprocess.run(["make", "-s", *words], cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+    call.root = folder
     return call
 
 
-def test_the_environment_is_made_again_when_its_content_changed_and_the_old_one_stays_until_then(make):
-    done = make("venv")
-    assert done.returncode == 0 and "Installing" in done.stdout, done.stderr
-    pip = make.root / ".venv/bin/pip"
-    assert pip.read_text().startswith(f"#!{make.root}/.venv/bin/python") and subprocess.run([pip, "--version"]).returncode == 0
-    assert str(make.root) in subprocess.run([make.root / ".venv/bin/python", "-c", "import sys; print(sys.path)"], capture_output=True, text=True, cwd="/").stdout
-    os.utime(make.root / "requirements.lock", (2**32, 2**32))
-    assert make("venv").stdout == ""
-    assert subprocess.run([make.root / ".venv/bin/python", "-c", "import toy"]).returncode == 0
-    (make.root / "requirements.lock").write_text(locked(make.root, with_hash=False))                  # nobody vouches for it
-    done = make("venv")
+@pytest.fixture
+def make(tmp_path):
+    return makefile(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """`makefile` where an environment was made; .venv was a symbolic link to .other before; .said is what `make` wrote."""
+    make = makefile(tmp_path_factory.mktemp("made"))
+    make.other = tmp_path_factory.mktemp("other")
+    (make.other / "mine.txt").write_text("mine")
+    (make.root / ".venv").symlink_to(make.other)
+    make.said = make("venv")
+    return make
+
+
+def test_what_a_symbolic_link_leads_to_is_never_emptied(made):
+    assert made.said.returncode == 0, made.said.stderr
+    assert (made.other / "mine.txt").read_text() == "mine" and len(list(made.other.iterdir())) == 1
+    assert (made.root / ".venv/bin/python").exists() and not (made.root / ".venv").is_symlink()
+
+
+def test_the_environment_is_made_again_when_its_content_changed_and_the_old_one_stays_until_then(made):
+    assert made.said.returncode == 0 and "Installing" in made.said.stdout, made.said.stderr
+    pip = made.root / ".venv/bin/pip"
+    assert pip.read_text().startswith(f"#!{made.root}/.venv/bin/python") and subprocess.run([pip, "--version"]).returncode == 0
+    assert str(made.root) in subprocess.run([made.root / ".venv/bin/python", "-c", "import sys; print(sys.path)"], capture_output=True, text=True, cwd="/").stdout
+    os.utime(made.root / "requirements.lock", (2**32, 2**32))
+    assert made("venv").stdout == ""
+    assert subprocess.run([made.root / ".venv/bin/python", "-I", "-c", "import toy"]).returncode == 0
+    (made.root / "requirements.lock").write_text(locked(made.root, with_hash=False))                  # nobody vouches for it
+    done = made("venv")
     assert "--require-hashes" in done.stderr
     assert "Installing" in done.stdout and done.returncode != 0 and "is as it was" in done.stderr and "Traceback" not in done.stderr
-    assert (make.root / ".venv/.ready").exists() and subprocess.run([make.root / ".venv/bin/python", "-c", ""]).returncode == 0
-    assert not list(make.root.glob(".venv.[no]*"))
-
-
-def test_what_a_symbolic_link_leads_to_is_never_emptied(make, tmp_path_factory):
-    other = tmp_path_factory.mktemp("other")
-    (other / "mine.txt").write_text("mine")
-    (make.root / ".venv").symlink_to(other)
-    done = make("venv")
-    assert done.returncode == 0, done.stderr
-    assert (other / "mine.txt").read_text() == "mine" and len(list(other.iterdir())) == 1
-    assert (make.root / ".venv/bin/python").exists() and not (make.root / ".venv").is_symlink()
+    assert (made.root / ".venv/.ready").exists() and subprocess.run([made.root / ".venv/bin/python", "-c", ""]).returncode == 0
+    assert not list(made.root.glob(".venv.[no]*"))
 
 
 def test_an_interpreter_that_is_not_there_is_an_error_and_a_picture_needs_a_build(make):
