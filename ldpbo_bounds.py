@@ -166,6 +166,8 @@ def audit(curator: Any, y: ArrayLike, y_prime: ArrayLike, n: int, confidence: fl
     y, y_prime = check.array("y", np.atleast_1d(y), 1), check.array("y_prime", np.atleast_1d(y_prime), 1)
     if len(y) != len(y_prime):
         raise ValueError(f"y has {len(y)} entries and y_prime has {len(y_prime)}: must have the same length")
+    if not hasattr(curator, "eps") or not hasattr(curator, "privatise"):
+        raise ValueError(f"curator = {curator!r:.80}: must have eps, which it promises, and privatise")
     inputs, n = np.stack([y_prime, y]), check.integer("n", n, low=2)
     alpha = 1 - check.number("confidence", confidence, "in [0.5, 1)", low=math.nextafter(0.5, 0.0), high=1.0)
     promised = float(total_epsilon(curator.eps, (y != y_prime).sum()))
@@ -220,7 +222,7 @@ def gain_ceiling(K: np.ndarray, T: float, lam: float, steps: int = 80) -> float:
     gamma_T <= g(w) + (T max sigma_w^2 - sum w sigma_w^2)/(2 lam); multiplicative steps improve w. Eigenvalues too small
     to keep add at most T/(2 lam) times the most that they give to any k(x,x) (Erratum B14).
     """
-    T, lam, K = check.positive("T", T), check.positive("lam", lam), np.asarray(K, dtype=float)
+    T, lam, K = check.positive("T", T), check.positive("lam", lam), check.kernel_matrix(K)
     values, vectors = np.linalg.eigh(K)
     kept = values > 1e-14 * values[-1]
     Z = np.sqrt(values[kept])[:, None] * vectors[:, kept].T

@@ -205,6 +205,7 @@ class Problem:
             put("Z", _root(w, Q, 1e-16)[1])                                  # the rest is rounding
         else:
             object.__delattr__(self, "K")
+            check.function("kernel", self.kernel, "two sets of points")
             put("points", check.points(self.points, self.points)[0].copy())
             put("rank", check.integer("rank", self.rank))
             put("tol", check.positive("tol", self.tol))

@@ -134,6 +134,9 @@ CASES = {
     "a table problem without a table": (lambda: problem(noise="table"), ["samples", "table"]),
     "sample of an arm that is not there": (lambda: PROBLEM.sample(3, RNG), ["arm = 3", "0 to 2"]),
     "sample of half an arm": (lambda: PROBLEM.sample(0.5, RNG), ["arm = 0.5"]),
+    "a kernel that is a word": (lambda: ldpbo.Problem(points=[0.0, 1.0], kernel="se", B=1.0, R=1.0), ["kernel = 'se'", "function"]),
+    "a ceiling of a matrix beyond floats": (lambda: bounds.gain_ceiling([[10 ** 400]], 10, 1.0), ["K", "real numbers"]),
+    "an audit of what is no curator": (lambda: bounds.audit("CTL", 1.0, -1.0, 100), ["curator = 'CTL'", "privatise"]),
     "an unknown kernel": (lambda: ldpbo.synthetic_problem(kernel="rbf", noise="t3", seed=0), ["kernel = 'rbf'", "se", "matern"]),
     "an unknown synthetic noise": (lambda: ldpbo.synthetic_problem(kernel="se", noise="gauss", seed=0), ["noise = 'gauss'", "uniform", "t3"]),
     # tables
