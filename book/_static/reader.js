@@ -2,7 +2,7 @@
 document.addEventListener("DOMContentLoaded", () => {
   for (const box of document.querySelectorAll(".ldpbo-figure")) {
     const image = box.querySelector("img");
-    if (!image || image.getAttribute("width") / image.getAttribute("height") < 1.3) continue;
+    if (!image || image.getAttribute("width") / image.getAttribute("height") < 1.3) continue;          // a picture that names no size counts as wide
     const button = document.createElement("button");
     const toggle = () => { button.textContent = box.classList.toggle("large") ? "fit to width" : "enlarge"; };
     button.type = "button";
@@ -22,13 +22,15 @@ document.addEventListener("DOMContentLoaded", () => {
   const badges = [...document.querySelectorAll("table.ledger .verdict")];
   if (!badges.length) return;
   const count = new Map();
+  for (const verdict of ["holds", "holds with a fix", "does not hold as stated", "unproved", "not reproduced", "cannot be tested"]) count.set(verdict, 0);
   for (const badge of badges) count.set(badge.textContent, (count.get(badge.textContent) || 0) + 1);
   const filter = document.createElement("fieldset");
   filter.className = "ledger-filter";
-  filter.innerHTML = "<legend>Show the claims that</legend>";
+  filter.innerHTML = "<legend>Verdicts shown</legend>";
   for (const [verdict, many] of count) {
     const label = document.createElement("label"), box = document.createElement("input"), text = document.createElement("span");
     const like = badges.find(badge => badge.textContent === verdict);
+    if (!like) continue;
     box.type = "checkbox";
     box.checked = true;
     box.value = verdict;
