@@ -1,8 +1,8 @@
-/* Small helps for the reader: figures enlarge on a phone, the claims ledger can be filtered, the sidebar's arrows have names. */
+/* Small helps for the reader: figures enlarge on a phone, what goes on to the right fades there, the claims ledger can be filtered, the sidebar's arrows have names. */
 document.addEventListener("DOMContentLoaded", () => {
   for (const box of document.querySelectorAll(".ldpbo-figure")) {
     const image = box.querySelector("img");
-    if (!image || image.getAttribute("width") / image.getAttribute("height") < 1.3) continue;          // a picture that names no size counts as wide
+    if (!image) continue;
     const button = document.createElement("button");
     const toggle = () => { button.textContent = box.classList.toggle("large") ? "fit to width" : "enlarge"; };
     button.type = "button";
@@ -13,6 +13,31 @@ document.addEventListener("DOMContentLoaded", () => {
     box.classList.add("wide");
     image.after(button);
   }
+
+  // Hidden cells that follow each other without an output have one "Show the code" together; one that only imports says so.
+  for (const cell of document.querySelectorAll(".cell.tag_hide-input")) {
+    const details = cell.querySelector("details"), next = cell.nextElementSibling;
+    if (!details) continue;
+    const code = details.querySelector("pre").textContent.trim().split("\n");
+    if (!cell.querySelector(".cell_output") && next?.matches(".cell.tag_hide-input") && next.querySelector("details")) {
+      next.querySelector("summary").after(...[...details.children].filter(part => part.tagName !== "SUMMARY"));
+      cell.remove();
+    } else if (code.every(line => /^(import |from |$)/.test(line))) {
+      for (const words of details.querySelectorAll("summary span")) words.textContent = words.textContent.replace("the code", "the imports");
+    }
+  }
+
+  const wide = "mjx-container[display], span.math, .ldpbo-table, .ldpbo-figure, .pst-scrollable-table-container";
+  const fade = box => {
+    const content = box.matches("mjx-container, span.math") ? box.querySelector("mjx-math") : box.firstElementChild;
+    const inside = (content || box).getBoundingClientRect(), outside = box.getBoundingClientRect();
+    box.classList.toggle("ldpbo-scroll", inside.width - outside.width > 8);
+    box.classList.toggle("ldpbo-more", inside.width - outside.width > 8 && inside.right - outside.right > 8);
+  };
+  const look = () => document.querySelectorAll(wide).forEach(fade);
+  document.addEventListener("scroll", event => { if (event.target.matches?.(wide)) fade(event.target); }, {capture: true, passive: true});
+  addEventListener("resize", look);
+  addEventListener("load", () => window.MathJax?.startup?.promise ? MathJax.startup.promise.then(look) : look());
 
   for (const summary of document.querySelectorAll(".bd-sidebar-primary summary")) {
     const link = summary.closest("li")?.querySelector("a");
