@@ -118,6 +118,7 @@ def flowing(text: str, full: int = 80) -> str:
     """A docstring whose prose lines, broken only because they were full, run on: the page breaks them where its column ends."""
     kept: list[str] = []
     for line in text.splitlines():
+        line = re.sub(r"(?<=\S) {3,}(?=# )", "  ", line)             # comments need no common column here
         runs_on = kept and len(kept[-1]) >= full and line.strip() and not re.match(r"\s|>>>|\.\.\.", kept[-1]) and not re.match(r"\s|>>>|\w+: ", line)
         kept[-1:] = [f"{kept[-1]} {line}"] if runs_on else [*kept[-1:], line]
     return "\n".join(kept)

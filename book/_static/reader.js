@@ -4,7 +4,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const image = box.querySelector("img");
     if (!image) continue;
     const button = document.createElement("button");
-    const toggle = () => { button.textContent = box.classList.toggle("large") ? "fit to width" : "enlarge"; };
+    const toggle = () => { button.textContent = box.classList.toggle("large") ? "fit to width" : "enlarge"; fade(box); };
     button.type = "button";
     button.className = "ldpbo-enlarge";
     button.textContent = "enlarge";
@@ -23,7 +23,7 @@ document.addEventListener("DOMContentLoaded", () => {
       next.querySelector("summary").after(...[...details.children].filter(part => part.tagName !== "SUMMARY"));
       cell.remove();
     } else if (code.every(line => /^(import |from |$)/.test(line))) {
-      for (const words of details.querySelectorAll("summary span")) words.textContent = words.textContent.replace("the code", "the imports");
+      for (const words of details.querySelectorAll("summary p")) words.textContent = words.textContent.replace("the code", "the imports");
     }
   }
 
