@@ -36,7 +36,8 @@ NEEDS = {"The paper": "probability and linear algebra; nothing about bandits or 
          "Upper bounds": "martingales, the algorithms' pages",
          "Beyond the paper": "the posterior from *The paper*; the proofs also want martingales",
          "Use it": "nothing but Python",
-         "Privacy": "the curator's page"}
+         "Privacy": "the curator's page",
+         "Verdict": "the paper, or its five pages here"}
 WORDS_A_MINUTE = 180                                  # of prose with formulas
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{name}</title>
