@@ -540,7 +540,7 @@ span[id^="document-"] { display: block; break-before: page }
 figure, table, .MathJax, .cell_output { break-inside: avoid }
 pre { white-space: pre-wrap }
 """
-# Links of the single page name the file it was; they lead inside the PDF, or nowhere if they led to another file of this machine.
+# Links of the single page name the file it was: they shall lead inside the PDF, and those to other files nowhere.
 LINKS = """
 for (const link of document.querySelectorAll("a[href]")) {
     const url = new URL(link.href);
