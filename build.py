@@ -541,7 +541,9 @@ figure, table, .MathJax, .cell_output { break-inside: avoid }
 pre { white-space: pre-wrap }
 """
 # Links of the single page name the file it was: they shall lead inside the PDF, and those to other files nowhere.
-LINKS = """
+# Folded solutions are printed.
+PAPER = """
+for (const folded of document.querySelectorAll("details.sd-dropdown")) folded.open = true;
 for (const link of document.querySelectorAll("a[href]")) {
     const url = new URL(link.href);
     if (url.protocol != "file:") continue;
@@ -618,7 +620,7 @@ def print_book(out, digest, lock):
             page.goto(single.as_uri())
             page.evaluate("document.querySelector('.math') && MathJax.startup.promise")         # until formulas are set
             page.add_style_tag(content=PRINT)
-            page.evaluate(f"() => {{{LINKS}}}")
+            page.evaluate(f"() => {{{PAPER}}}")
             data = page.pdf(format="A4", margin=dict.fromkeys(("top", "bottom", "left", "right"), "18mm"), tagged=True,
                             outline=True, display_header_footer=True, header_template="<i></i>", footer_template=FOOTER)
             browser.close()
