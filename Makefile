@@ -35,9 +35,9 @@ sweeps: venv  ## Run the grids of notebooks/params/sweeps again -> data/sweeps/*
 lab: venv  ## JupyterLab on the notebooks
 	$(PY) -m jupyter lab $(ROOT_OPTION) notebooks
 
-picture: venv  ## Redraw the README's picture from the last full build
+picture: venv  ## Redraw the README's two pictures from the last full build
 	@test -f _build/html/index.html || { echo "The picture is drawn from the pages of a full build, and there is none: run make book first." >&2; exit 1; }
-	$(PY) -c "import ldpbo_figures as fig; fig.readme_picture('book/images/panels.png')"
+	$(PY) -c "import ldpbo_figures as fig; fig.readme_picture('book/images/panels.png'); fig.users_image('book/images/users.png')"
 
 lock:  ## Renew requirements.lock from pyproject.toml (needs uv)
 	uv pip compile -q --universal --generate-hashes --python-version 3.11 --fork-strategy fewest --all-extras --custom-compile-command "make lock" pyproject.toml -o requirements.lock

@@ -540,6 +540,17 @@ span[id^="document-"] { display: block; break-before: page }
 figure, table, .MathJax, .cell_output { break-inside: avoid }
 pre { white-space: pre-wrap }
 """
+# Links of the single page name the file it was: they shall lead inside the PDF, and those to other files nowhere.
+# Folded solutions are printed.
+PAPER = """
+for (const folded of document.querySelectorAll("details.sd-dropdown")) folded.open = true;
+for (const link of document.querySelectorAll("a[href]")) {
+    const url = new URL(link.href);
+    if (url.protocol != "file:") continue;
+    if (url.hash && document.getElementById(decodeURIComponent(url.hash.slice(1)))) link.setAttribute("href", url.hash);
+    else link.removeAttribute("href");
+}
+"""
 FOOTER = """<div style="font-size: 8px; width: 100%; text-align: center"><span class="pageNumber"></span></div>"""
 
 # It ends when the pipe to the build that started it is closed, however that build ended.
@@ -609,6 +620,7 @@ def print_book(out, digest, lock):
             page.goto(single.as_uri())
             page.evaluate("document.querySelector('.math') && MathJax.startup.promise")         # until formulas are set
             page.add_style_tag(content=PRINT)
+            page.evaluate(f"() => {{{PAPER}}}")
             data = page.pdf(format="A4", margin=dict.fromkeys(("top", "bottom", "left", "right"), "18mm"), tagged=True,
                             outline=True, display_header_footer=True, header_template="<i></i>", footer_template=FOOTER)
             browser.close()

@@ -3,6 +3,7 @@
 build.py copies what `build` writes into the renderer's sources, then applies `substitute` and `part_heads` to them.
 """
 import ast
+import functools
 import html
 import inspect
 import io
@@ -35,7 +36,8 @@ NEEDS = {"The paper": "probability and linear algebra; nothing about bandits or 
          "Upper bounds": "martingales, the algorithms' pages",
          "Beyond the paper": "the posterior from *The paper*; the proofs also want martingales",
          "Use it": "nothing but Python",
-         "Privacy": "the curator's page"}
+         "Privacy": "the curator's page",
+         "Verdict": "the paper, or its five pages here"}
 WORDS_A_MINUTE = 180                                  # of prose with formulas
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{name}</title>
@@ -78,6 +80,7 @@ def source_link(path: str, name: str, text: str, up: str = "../") -> str:
 def ledger(text: str) -> str:
     """The claims page with an anchor per claim, verdicts as badges, tests as links to their source."""
     def row(line: str) -> str:
+        line = re.sub(r"(?<![\w*`-])C-[a-zA-Z][\w-]*", r'<a href="#\g<0>">\g<0></a>', line)          # another claim, named as evidence
         line = re.sub(r"\*\*(C-[\w-]+)\*\*", r'<a class="claim" id="\1" href="#\1">\1</a>', line, count=1)
         verdict = line.split(" | ")[1].strip()
         line = line.replace(f"| {verdict} |", f'| <span class="verdict {BADGES[verdict]}">{verdict}</span> |', 1)
@@ -95,28 +98,52 @@ def api() -> str:
     parts = ["# API", "Every public name of the modules, in the order of the source: signature and docstring as they stand there."]
     for module in MODULES:
         head, _, rest = inspect.getdoc(module).partition("\n")
-        parts += [f"## `{module.__name__}`", f"{head}\n\n```text\n{rest.strip()}\n```"]
+        parts += [f"## `{module.__name__}`", f"{head}\n\n```text\n{flowing(rest.strip())}\n```"]
         for name in lines(inspect.getsource(module)):
             if name.startswith("_") or "._" in name:
                 continue
             thing = module
             for step in name.split("."):
                 thing = inspect.getattr_static(thing, step)
+            value = isinstance(thing, property | functools.cached_property)
             thing = getattr(thing, "func", getattr(thing, "fget", getattr(thing, "__func__", thing)))
             if not (text := inspect.getdoc(thing)) or "." in name and thing.__doc__ is None:
                 continue
             link = source_link(f"{module.__name__}.py", name, "source")
             parts += [f"###{'#' * ('.' in name)} `{name}`", link,
-                      f"```python\n{name}{signature(thing)}\n```", f"```text\n{text}\n```"]
+                      f"```python\n{name}{'' if value else signature(thing)}\n```", f"```text\n{flowing(text)}\n```"]
     return "\n\n".join(parts) + "\n"
 
 
+def flowing(text: str, full: int = 80) -> str:
+    """A docstring whose prose lines, broken only because they were full, run on: the page breaks them where its column ends."""
+    kept: list[str] = []
+    for line in text.splitlines():
+        line = re.sub(r"(?<=\S) {3,}(?=# )", "  ", line)             # comments need no common column here
+        runs_on = kept and len(kept[-1]) >= full and line.strip() and not re.match(r"\s|>>>|\.\.\.", kept[-1]) and not re.match(r"\s|>>>|\w+: ", line)
+        kept[-1:] = [f"{kept[-1]} {line}"] if runs_on else [*kept[-1:], line]
+    return "\n".join(kept)
+
+
 def signature(thing) -> str:
+    """The signature without the quotes around annotations; a long one with a line for each argument."""
     try:
         text = str(inspect.signature(thing))
     except (TypeError, ValueError):
         return ""
-    return text if len(text) < 76 else re.sub(r", (?=\*?\w+[:=,)])", ",\n    ", text)
+    text = re.sub(r"ForwardRef\('([^']*)'\)", r"\1", text)
+    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text).replace("(self, ", "(").replace("(self)", "()")
+    if len(text) < 76:
+        return text
+    depth, parts = 0, [""]
+    inside, _, result = text[1:].rpartition(")")
+    for letter in inside:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return "(\n" + "".join(f"    {part.strip()},\n" for part in parts) + ")" + result
 
 
 def archive() -> bytes:

@@ -159,6 +159,8 @@ def test_page_opens_offline_with_maths_and_images_and_without_errors(opened):
     # also in the sidebar, which gets no MathJax on pages without maths
     assert not re.findall(r"\\[a-zA-Z]+\{?|\\\(|\$\$|\$[^$\n]{1,60}\$|\{(?:glue|prf|cite|doc|ref|numref)[^}]*\}`", text)
     assert page.locator("mjx-merror").count() == 0
+    bells = "[...document.querySelectorAll('div.proof > .admonition-title')].filter(e => getComputedStyle(e, '::after').content != 'none').length"
+    assert page.evaluate(bells) == 0
 
 
 @needs_browser
@@ -177,6 +179,10 @@ def test_page_fits_a_phone_and_stays_accessible_in_dark_mode(opened):
         'pre, .ldpbo-figure, .ldpbo-table, table, mjx-container, [style*=overflow]')).map(e => e.outerHTML.slice(0, 90)).slice(0, 5)"""
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390 and not errors, (wide, page.evaluate(culprits))
+    cut = """[...document.querySelectorAll('article mjx-math')].filter(m => { const box = m.closest('span.math, mjx-container[display]');
+        return box && box.clientWidth && m.getBoundingClientRect().width > box.getBoundingClientRect().width + 8 && getComputedStyle(box).overflowX != 'auto' })
+        .map(m => m.textContent.slice(0, 60))"""
+    assert page.evaluate(cut) == []                   # a formula wider than a phone can be scrolled
     if serious(page):
         page.wait_for_timeout(1000)                   # a busy machine: that moment was longer
         assert serious(page) == []

@@ -291,11 +291,13 @@ def test_an_altered_package_is_downloaded_again(assets, monkeypatch, tmp_path, c
 def test_the_whole_book_is_printed_with_links_that_work_and_only_when_it_changed(clean):
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         pytest.skip("no chromium")
-    clean.write("book/index.md", "# Toy book\n\nHello $x^2$.\n")
+    clean.write("book/index.md", "(top)=\n# Toy book\n\nHello $x^2$. See {ref}`the top <top>`, [a file](_static/a.html).\n")
+    clean.write("book/_static/a.html", "<p>not in the PDF</p>")
     assert clean.build("--pdf") == 0, clean.err
     pdf = clean.root / "_build/html/ldpbo.pdf"
     data = pdf.read_bytes()
     assert data.startswith(b"%PDF") and data.count(b"/Subtype /Link") >= 3 and b"/Outlines" in data and b"MathJax" in data
+    assert b"/URI (file:" not in data and b"/Dest" in data                            # they lead inside the PDF, not into the folder it was made in
     assert clean.build("--pdf") == 0 and pdf.read_bytes() == data
     pdf.write_bytes(data[:100])
     assert clean.build("--pdf") == 0 and pdf.read_bytes().startswith(b"%PDF") and pdf.stat().st_size > 1000

@@ -40,6 +40,18 @@ def test_first_code_cell_is_the_only_parameters_cell_and_holds_commented_literal
 
 
 @each_notebook
+def test_no_later_cell_gives_a_parameter_another_value(path):
+    """The line at the end of each page says the parameters as they are then. (A panel makes a list of the names it is given.)"""
+    first, *others = [ast.parse("".join(c["source"])) for c in cells(path)]
+    known = {t.id for s in first.body for t in s.targets}
+    stored = {n.id for tree in others for s in tree.body if isinstance(s, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.With))
+              for t in getattr(s, "targets", [getattr(s, "target", s)]) for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    stored |= {n.id for tree in others for s in tree.body if isinstance(s, ast.For) for inner in s.body for n in ast.walk(inner)
+               if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    assert known & stored <= ({"names"} if path.stem == "panel" else set())
+
+
+@each_notebook
 def test_committed_without_outputs_and_with_stable_unique_ids(path):
     notebook = json.loads(path.read_text("utf-8"))
     assert not any(c["outputs"] or c["execution_count"] for c in cells(path))

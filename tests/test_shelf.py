@@ -63,6 +63,24 @@ def test_the_api_page_has_every_public_function_and_class_with_its_docstring():
     assert "#### `_" not in text and "### `_" not in text
 
 
+def test_signatures_on_the_api_page_read_as_written_and_docstrings_flow():
+    text = shelf.api()
+    assert "ForwardRef" not in text and not re.search(r"\(self\b|: '[A-Z]\w+'|-> '", text)
+    assert shelf.signature(ldpbo_core.CTL.privatise).startswith("(y")
+    assert shelf.signature(lambda first, *, second=(1, 2), **others_with_a_long_name_that_makes_it_longer_than_a_line: 0) == (
+        "(\n    first,\n    *,\n    second=(1, 2),\n    **others_with_a_long_name_that_makes_it_longer_than_a_line,\n)")
+    assert shelf.flowing("A" * 90 + "\nruns on\n\nshort\nstays\n" + "B" * 90 + "\nname: stays\n" + "C" * 90 + "\n    table") == (
+        "A" * 90 + " runs on\n\nshort\nstays\n" + "B" * 90 + "\nname: stays\n" + "C" * 90 + "\n    table")
+    assert shelf.flowing(">>> " + "f" * 90 + "\n(result)") == ">>> " + "f" * 90 + "\n(result)"
+
+
+def test_a_claim_named_as_evidence_is_a_link_to_its_row():
+    text = shelf.ledger((ROOT / "book/claims.md").read_text("utf-8"))
+    linked = set(re.findall(r'<a href="#(C-[\w-]+)">', text))
+    assert linked and all(f'id="{claim}"' in text for claim in linked)
+    assert not [row for row in text.splitlines() if row.startswith("| ") and re.search(r"(?<![\w\"#>-])C-[a-z]", row)]
+
+
 def test_sources_are_highlighted_with_an_anchor_for_each_line():
     path = ROOT / "ldpbo_bounds.py"
     page = shelf.source_page(path)

@@ -693,7 +693,15 @@ def test_erratum_b18_odd_k_has_exact_ties_in_the_first_epoch():
     assert ties[15] > 0.15 > 0.08 > ties[14]
 
 
-@pytest.mark.parametrize("load, rejected, arms, kurtosis", [(core.light_problem, 39, 41, -1.431465), (core.stock_problem, 29, 29, -0.993333)])
+ON_THE_ORIGINALS = [(core.light_problem, 39, 41, -1.431465), (core.stock_problem, 29, 29, -0.993333)]
+
+
+def test_the_errata_page_shows_the_tails_measured_on_the_originals():
+    page = (Path(core.__file__).parent / "notebooks/errata.ipynb").read_text("utf-8")
+    assert all(f"({rejected}, {arms}, {kurtosis})" in page for _, rejected, arms, kurtosis in ON_THE_ORIGINALS)
+
+
+@pytest.mark.parametrize("load, rejected, arms, kurtosis", ON_THE_ORIGINALS)
 def test_original_data_are_not_normal_and_light_tailed_erratum_h1(load, rejected, arms, kurtosis):
     problem = load()
     if not problem.provenance.startswith("original"):
