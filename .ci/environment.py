@@ -44,11 +44,15 @@ def remove(path):
         shutil.rmtree(path)
 
 
-def make():
-    """A complete environment in .venv.new that believes to be in .venv."""
+def make(lock):
+    """A complete environment in .venv.new that believes to be in .venv.
+
+    What is started here holds the lock as well: if this run is killed, it cannot meet the next one in .venv.new.
+    """
     remove(NEW)
-    subprocess.run([sys.executable, "-m", "venv", NEW], check=True)
-    subprocess.run([NEW / "bin/python", *PIP, "--require-hashes", "-r", ROOT / "requirements.lock"], check=True)
+    install = [NEW / "bin/python", *PIP, "--require-hashes", "-r", ROOT / "requirements.lock"]
+    for command in ([sys.executable, "-m", "venv", NEW], install):
+        subprocess.run(command, check=True, pass_fds=[lock.fileno()])
     (site,) = NEW.glob("lib/python*/site-packages")
     (site / "ldpbo.pth").write_text(f"{ROOT}\n")                          # the modules of this checkout can be imported
     for path in [p for p in (NEW / "bin").iterdir() if p.is_file() and not p.is_symlink()]:
@@ -76,7 +80,7 @@ def main():
         version = ".".join(map(str, sys.version_info[:3]))
         print(f"Installing the locked packages into .venv with Python {version} (once, about a minute)", flush=True)
         try:
-            make()
+            make(lock)
         except (subprocess.CalledProcessError, OSError) as error:
             remove(NEW)
             kept = "; the .venv that was there is as it was" if VENV.exists() else ""

@@ -2,6 +2,7 @@
 import base64
 import hashlib
 import importlib
+import importlib.util
 import json
 import os
 import pty
@@ -469,6 +470,20 @@ def test_the_environment_is_made_again_when_its_content_changed_and_the_old_one_
     assert "Installing" in done.stdout and done.returncode != 0 and "is as it was" in done.stderr and "Traceback" not in done.stderr
     assert (made.root / ".venv/.ready").exists() and subprocess.run([made.root / ".venv/bin/python", "-c", ""]).returncode == 0
     assert not list(made.root.glob(".venv.[no]*"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks into /proc")
+def test_an_installation_that_outlives_a_killed_make_holds_the_lock(make, monkeypatch):
+    """Else the next `make` would meet it in .venv.new."""
+    spec = importlib.util.spec_from_file_location("environment", make.root / ".ci/environment.py")
+    spec.loader.exec_module(environment := importlib.util.module_from_spec(spec))
+    (python := make.root / "python").write_text("#!/bin/sh\nls -l /proc/self/fd > held\nexit 1\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.chdir(make.root)
+    with pytest.raises(SystemExit, match="could not be installed"):
+        environment.main()
+    assert ".venv.lock" in (make.root / "held").read_text()
 
 
 def test_an_interpreter_that_is_not_there_is_an_error_and_a_picture_needs_a_build(make):
