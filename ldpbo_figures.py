@@ -103,16 +103,23 @@ def means(frame):
     return pd.DataFrame([[*key, *interval(values)] for key, values in parts], columns=[*keys, "mean", "low", "high"])
 
 
+def _tidy(frame, keys):
+    """Three rows for each mean of `frame` and the ends of its band, whose median is the mean again: how seaborn takes an interval that is known."""
+    return frame.melt(keys, ["low", "mean", "high"], value_name="value")
+
+
+KNOWN = {"estimator": "median", "errorbar": lambda three: (three.min(), three.max())}      # for `_tidy` tables
+
+
 def regret(ax, frame, *, private, title=""):
     """Mean cumulative regret with its band, and uniform play: from one setting of `means`, or a `simulate` result."""
     frame = frame if isinstance(frame, pd.DataFrame) else means(curves({"": frame}))
     for name in [n for n in COLORS if n in set(frame.algorithm)]:
-        part = frame[frame.algorithm == name]
-        ax.plot(part.t, part["mean"], markevery=max(1, len(part) // 6), **line(name, private))
-        if name != "uniform":
-            ax.fill_between(part.t, part.low, part.high, color=COLORS[name], alpha=0.18, linewidth=0)
+        part, band = _tidy(frame[frame.algorithm == name], "t"), KNOWN | ({"errorbar": None} if name == "uniform" else {})
+        sns.lineplot(part, x="t", y="value", ax=ax, legend=False, **band, err_kws={"alpha": 0.18, "linewidth": 0}, markeredgecolor=COLORS[name],
+                     markevery=max(1, len(part) // 18), **line(name, private))
     top = 1.1 * frame["mean"].max()                                                   # the means set the scale, not the bands
-    ax.set(title=title, xlabel="round $t$", xlim=(0, frame.t.max()), ylim=(0, top if ax.get_autoscaley_on() else max(top, ax.get_ylim()[1])))
+    ax.set(title=title, xlabel="round $t$", ylabel="", xlim=(0, frame.t.max()), ylim=(0, top if ax.get_autoscaley_on() else max(top, ax.get_ylim()[1])))
     ax.yaxis.set_major_formatter(EngFormatter(sep=""))
 
 
@@ -317,13 +324,13 @@ def shares(table, setting):
 
 def forest(ax, groups, title=""):
     """Final regret over that of uniform play (dotted), mean and band per algorithm, from {group: `shares`}."""
-    names = [n for n in COLORS if any(n in rows for rows in groups.values())]
+    rows = pd.DataFrame([[group, name, *band] for group, found in groups.items() for name, band in found.items()], columns=["group", "algorithm", "mean", "low", "high"])
+    names = [n for n in COLORS if n in set(rows.algorithm)]
     ax.axvline(1, color=COLORS["uniform"], linestyle=":")
-    for i, rows in enumerate(groups.values()):
-        for j, (name, (mean, low, high)) in enumerate((n, rows[n]) for n in names if n in rows):
-            ax.errorbar(mean, i + 0.22 * (j - (len(names) - 1) / 2), xerr=[[mean - low], [high - mean]], color=COLORS[name], marker=MARKERS[name],
-                        linestyle="none", elinewidth=1.6, label=name if i == 0 else None)
-    ax.set(title=title, xlabel="final regret / regret of uniform play", yticks=range(len(groups)), yticklabels=groups, ylim=(len(groups) - 0.5, -0.5))
+    sns.pointplot(_tidy(rows, ["group", "algorithm"]), x="value", y="group", hue="algorithm", hue_order=names, palette=COLORS, markers=[MARKERS[n] for n in names],
+                  dodge=0.22 * (len(names) - 1), linestyle="none", markersize=4.5, err_kws={"linewidth": 1.6}, ax=ax, **KNOWN)
+    ax.get_legend().remove()
+    ax.set(title=title, xlabel="final regret / regret of uniform play", ylabel="")
     ax.grid(axis="y", visible=False)
 
 
@@ -425,7 +432,6 @@ def sweep_note(frame):
 def heat(ax, frame, rows, columns, *, value="share", center=None, top=1.25, best=True, numbers=True, title="", bar=False, order=None, names=None, turn=0):
     """Mean of `value` over the seeds as a heat map; columns: numbers first, then names. best: a frame on the smallest of each row, among the numbers
     if there are any. names: {column: what stands under it}; turn: angle of those names."""
-    import seaborn as sns
     wide = frame.pivot_table(index=rows, columns=columns, values=value, sort=False)
     wide = wide.reindex(index=order or wide.index, columns=sorted(wide.columns, key=lambda x: (isinstance(x, str), x)))
     low, colours = (-top, "vlag") if center is not None else (0.0, "viridis")
