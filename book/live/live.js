@@ -43,7 +43,7 @@ const VIEWS = {     // what each view opens with; a setting that the reader chan
   users: { title: "Users needed", constants: "theorem", beta_scale: 1, curator: "onebit" },
 };
 const PLANE_NOTE = "Maps of truth, estimate, confidence and plays are below the table; move Time to watch them. ATA takes minutes here.";
-const USERS_NOTE = "Elimination with 10³ to 10⁹ users, at proved constants unless you change them: move ε and the curve and the table gain a line.";
+const USERS_NOTE = "Elimination with 10³ to 10⁹ users, at theorem constants unless you change them: move ε and the curve and the table gain a line.";
 const PLANE = { eps: 10, T: 300, trials: 2, names: ["TGP", "MoMA"] };      // what Branin's function opens with: 400 arms take their time
 let state = initial();
 /* Settings that are still what `from` opened with become those of `to`; what the reader changed stays. */
