@@ -514,7 +514,7 @@ def table(head, rows, caption=""):
 
 def estimate(mean, low, high):
     """'0.52 [0.48, 0.56]', without the interval where there is none."""
-    return written(f"{mean:.2f}" + (f" [{low:.2f}, {high:.2f}]" if np.isfinite(low) else ""))
+    return written(f"{mean:.2f}" + (f" [{low:.2f}, {high:.2f}]" if np.isfinite(low) else "")).replace("-", "−")
 
 
 def written(text: str) -> str:
