@@ -294,8 +294,8 @@ def test_status_and_buttons_stay_in_view_with_the_constants_open(quick):
 def test_touching_controls_with_the_pointer_leaves_them_all_in_place(quick):
     """In Firefox a multi-column box lost its content at the first touch of a slider."""
     keys = ["problem", "curator", "eps", "T", "trials", "seed", "lengthscale"]
-    places = lambda: {key: quick.box(f"#live-{key}") for key in keys}
-    before = places()
+    places = lambda: [edge for key in keys for edge in quick.box(f"#live-{key}")]
+    before = pytest.approx(places(), abs=0.1)         # Chromium lays out in 64ths of a pixel, and a text above may round otherwise
     after(quick, lambda: quick.drag("#live-eps-slider", 0.8))
     assert places() == before and float(quick.value("#live-eps")) > 5 and result(quick)["settings"]["eps"] == float(quick.value("#live-eps"))
     after(quick, lambda: quick.click("[name=alg][value=ATA]"))
