@@ -457,9 +457,11 @@ class _Ridge:
         self.U, self.Q, self.P = U, Q, root.T @ root
         self.X = self.Z if U is None else X if few else None
         self.M = self.over(self.P @ (X @ self.sums[played]))
+        if before is not None and turn:
+            return                                                           # same span, same leverages
         if before is not None and U is not None:
             w, E = np.linalg.eigh(self._change() - before)
-            some = np.abs(w) > 1e-15 * np.abs(w).max(initial=0.0)
+            some = np.abs(w) > 1e-10 * np.abs(w).max(initial=0.0)            # the rest: rounding of U
             if np.count_nonzero(some) < len(w) / 4:                          # the leverages change by few directions
                 self.leverage += w[some] @ (E[:, some].T @ self.Z) ** 2
                 return
