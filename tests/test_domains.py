@@ -212,7 +212,7 @@ def test_function_problem_takes_the_points_given_and_a_matern_kernel():
     problem = ldpbo.function_problem(lambda x: float(x @ x), [(0, 1), (0, 1)], points=CLOUD, kernel="matern", nu=1.5, lengthscale=0.4, noise="t3", rank=30)
     np.testing.assert_array_equal(problem.points, CLOUD)
     np.testing.assert_allclose(problem.K, ldpbo.matern_kernel(CLOUD, CLOUD, lengthscale=0.4, nu=1.5), atol=1e-15)
-    assert problem.c == 3 and problem.noise == "t3" and len(problem.Z) == 30
+    assert problem.c == 3 and problem.R == 1 and problem.noise == "t3" and len(problem.Z) == 30
     assert len(pickle.loads(pickle.dumps(problem)).Z) == 30
 
 
