@@ -26,6 +26,7 @@ import html
 import importlib
 import importlib.metadata
 import json
+import multiprocessing
 import os
 import platform
 import re
@@ -33,6 +34,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from functools import cache
 from pathlib import Path
@@ -40,7 +42,7 @@ from pathlib import Path
 for var in ("OMP", "OPENBLAS", "MKL"):  # one BLAS thread: notebooks run side by side, and sums come out the same
     os.environ[f"{var}_NUM_THREADS"] = "1"
 os.environ |= {"PYTHONHASHSEED": "0", "NO_COLOR": "1", "JUPYTER_PLATFORM_DIRS": "1",
-               "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+               "PYDEVD_DISABLE_FILE_VALIDATION": "1", "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
 
 import psutil
 import yaml
@@ -291,10 +293,51 @@ def run(page, digest, out, screen):
     return (time.time() - start) if fresh else 0.0
 
 
+multiprocessing.set_forkserver_preload(["__main__", "ipykernel.kernelapp", "ldpbo_figures"])
+
+
+class Kernel(multiprocessing.get_context("forkserver").Process):
+    """The kernel of a page, forked from a process that has imported what all pages import (2 s of each page).
+
+    Jupyter takes it for a Popen."""
+    stdin = stdout = stderr = None
+
+    def __init__(self, command, env):
+        super().__init__()
+        self.command, self.env = command, env
+
+    def run(self):
+        from ipykernel.kernelapp import IPKernelApp
+        build = multiprocessing.parent_process()                 # the kernel ends when the build does, however that is
+        threading.Thread(target=lambda: (build.join(), os._exit(1)), daemon=True).start()
+        os.setsid()
+        os.chdir(ROOT)
+        os.environ.update(self.env)
+        options = self.command[self.command.index("ipykernel_launcher") + 1:]
+        IPKernelApp.launch_instance([*options, f"--IPKernelApp.parent_handle={os.getppid()}"])
+
+    def poll(self):
+        return self.exitcode
+
+    def wait(self):
+        self.join()
+        return self.exitcode
+
+    def send_signal(self, number):
+        os.kill(self.pid, number)
+
+
 def play(page, part, out, screen):
     """Papermill runs the page into the file `part`; whatever stops it becomes a message that says where."""
     import papermill  # slow to import, and not needed where nothing changed
+    from jupyter_client.manager import AsyncKernelManager
     from papermill.engines import NBClientEngine, papermill_engines
+
+    class Forked(AsyncKernelManager):
+        async def _async_launch_kernel(self, kernel_cmd, **options):
+            self.provisioner.process = kernel = Kernel(kernel_cmd, options["env"])
+            kernel.start()
+            self.provisioner.pid = self.provisioner.pgid = kernel.pid        # it leads a group of its own
 
     class Watched(NBClientEngine):
         @classmethod
@@ -313,7 +356,7 @@ def play(page, part, out, screen):
         notebook = papermill.execute_notebook(
             str(page.source), str(part), page.parameters, cwd=str(ROOT), kernel_name="python3", progress_bar=False,
             coalesce_streams=True, autosave_cell_every=0, engine_name=f"watched-{page.name}",
-            execution_timeout=CELL_SECONDS)
+            execution_timeout=CELL_SECONDS, kernel_manager_class=Forked)
     except TimeoutError:
         limit = f"No end after {CELL_SECONDS:g} s; LDPBO_CELL_SECONDS=... sets another limit."
         raise Stop(explain(page, part, limit, out)) from None
