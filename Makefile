@@ -39,8 +39,8 @@ picture: venv  ## Redraw the README's two pictures from the last full build
 	@test -f _build/html/index.html || { echo "The picture is drawn from the pages of a full build, and there is none: run make book first." >&2; exit 1; }
 	$(PY) -c "import ldpbo_figures as fig; fig.readme_picture('book/images/panels.png'); fig.users_image('book/images/users.png')"
 
-lock:  ## Renew requirements.lock from pyproject.toml (needs uv)
-	uv pip compile -q --universal --generate-hashes --python-version 3.11 --fork-strategy fewest --all-extras --custom-compile-command "make lock" pyproject.toml -o requirements.lock
+lock:  ## Renew requirements.lock from pyproject.toml, with the uv in .venv
+	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --fork-strategy fewest --all-extras --custom-compile-command "make lock" pyproject.toml -o requirements.lock
 
 clean:  ## Remove everything that was built, but not .venv
 	rm -rf _build build book/pages book/_failed book/_static/mathjax book/_static/live *.egg-info

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import random
+import re
 import resource
 import shutil
 import signal
@@ -411,27 +412,43 @@ def test_the_page_that_needs_others_runs_after_them_and_again_when_they_change(c
 
 # ---- make and its .venv ----------------------------------------------------------------------------------------
 
-def locked(folder, with_hash=True):
+def wheel(folder, name, files, scripts="", with_hash=True):
     """The line of a lock file for a package that is made here, without network."""
-    wheel, info = folder / "toy-1.0-py3-none-any.whl", "toy-1.0.dist-info"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for name, text in {"toy.py": "", f"{info}/METADATA": "Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n",
-                           f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n", f"{info}/RECORD": ""}.items():
-            archive.writestr(zipfile.ZipInfo(name), text)
-    return f"toy @ {wheel.as_uri()}" + f" --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}" * with_hash + "\n"
+    path, info = folder / f"{name}-1.0-py3-none-any.whl", f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file, text in {f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", f"{info}/entry_points.txt": scripts,
+                           f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n", f"{info}/RECORD": "", **files}.items():
+            (entry := zipfile.ZipInfo(file)).external_attr = 0o100755 << 16                 # a script may be run
+            archive.writestr(entry, text)
+    return f"{name} @ {path.as_uri()}" + f" --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}" * with_hash + "\n"
 
 
-def makefile(folder):
-    """`make` on a project that locks one small package -> function (words) -> finished process; .root is the project."""
+def locked(folder, uv=None, hashed=("uv", "toy")):
+    """A lock file of two packages: `uv` is the shell script given, else one that starts the real one; `toy` has a program."""
+    uv = uv or f'exec "{importlib.import_module("uv").find_uv_bin()}" "$@"'
+    return (wheel(folder, "uv", {"uv-1.0.data/scripts/uv": f"#!/bin/sh\n{uv}\n"}, with_hash="uv" in hashed)
+            + wheel(folder, "toy", {"toy.py": "def main(): print('toy runs')\n"}, "[console_scripts]\ntoy = toy:main\n", "toy" in hashed))
+
+
+def makefile(folder, uv=None):
+    """`make` on a project that locks two small packages -> function (words) -> finished process; .root is the project."""
     for name in ("Makefile", ".ci/environment.py"):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
-    (folder / "requirements.lock").write_text(locked(folder))
+    (folder / "requirements.lock").write_text(locked(folder, uv))
     (folder / "pyproject.toml").write_text("")
-    env = {k: v for k, v in os.environ.items() if k not in ("PYTHON", "MAKEFLAGS")} | {"PIP_NO_INDEX": "1"}
+    env = ({k: v for k, v in os.environ.items() if k not in ("PYTHON", "MAKEFLAGS")}
+           | {"PIP_NO_INDEX": "1", "UV_OFFLINE": "1", "UV_CACHE_DIR": str(folder / "cache")})
     call = lambda *words: subprocess.run(["make", "-s", *words], cwd=folder, env=env, capture_output=True, text=True, timeout=300)
     call.root = folder
     return call
+
+
+def installed(make):
+    """What the program of `toy` in .venv says, and what installed it."""
+    (by,) = make.root.glob(".venv/lib/python*/site-packages/toy-1.0.dist-info/INSTALLER")
+    said = subprocess.run([make.root / ".venv/bin/toy"], env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True, text=True).stdout
+    return said, by.read_text().strip()
 
 
 @pytest.fixture
@@ -441,8 +458,10 @@ def make(tmp_path):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """`makefile` where an environment was made; .venv was a symbolic link to .other before; .said is what `make` wrote."""
-    make = makefile(tmp_path_factory.mktemp("made"))
+    """`makefile` where an environment was made; .venv was a symbolic link to .other before; .said is what `make` wrote.
+
+    The path is too long for the first line of a program, which then is one of the shell that starts Python."""
+    make = makefile(tmp_path_factory.mktemp("made" + "-long" * 25))
     make.other = tmp_path_factory.mktemp("other")
     (make.other / "mine.txt").write_text("mine")
     (make.root / ".venv").symlink_to(make.other)
@@ -456,27 +475,65 @@ def test_what_a_symbolic_link_leads_to_is_never_emptied(made):
     assert (made.root / ".venv/bin/python").exists() and not (made.root / ".venv").is_symlink()
 
 
+def test_uv_installs_the_locked_packages_without_a_word_and_their_programs_run(made):
+    assert made.said.returncode == 0 and made.said.stdout.count("\n") == 1 and made.said.stderr == "", made.said
+    assert installed(made) == ("toy runs\n", "uv")
+    assert f"{made.root}/.venv/bin/python" in (text := (made.root / ".venv/bin/toy").read_text()) and ".venv.new" not in text
+    assert ".venv.new" not in (made.root / ".venv/bin/activate").read_text()
+    assert list(made.root.glob(".venv/lib/python*/site-packages/__pycache__/toy.*.pyc"))
+
+
 def test_the_environment_is_made_again_when_its_content_changed_and_the_old_one_stays_until_then(made):
     assert made.said.returncode == 0 and "Installing" in made.said.stdout, made.said.stderr
     pip = made.root / ".venv/bin/pip"
-    assert pip.read_text().startswith(f"#!{made.root}/.venv/bin/python") and subprocess.run([pip, "--version"]).returncode == 0
+    assert f"{made.root}/.venv/bin/python" in pip.read_text() and subprocess.run([pip, "--version"]).returncode == 0
     assert str(made.root) in subprocess.run([made.root / ".venv/bin/python", "-c", "import sys; print(sys.path)"], capture_output=True, text=True, cwd="/").stdout
     os.utime(made.root / "requirements.lock", (2**32, 2**32))
     assert made("venv").stdout == ""
-    assert subprocess.run([made.root / ".venv/bin/python", "-I", "-c", "import toy"]).returncode == 0
-    (made.root / "requirements.lock").write_text(locked(made.root, with_hash=False))                  # nobody vouches for it
-    done = made("venv")
-    assert "--require-hashes" in done.stderr
-    assert "Installing" in done.stdout and done.returncode != 0 and "is as it was" in done.stderr and "Traceback" not in done.stderr
-    assert (made.root / ".venv/.ready").exists() and subprocess.run([made.root / ".venv/bin/python", "-c", ""]).returncode == 0
-    assert not list(made.root.glob(".venv.[no]*"))
+    for hashed in (["uv"], []):                                    # nobody vouches for toy; nor for uv: pip wants all hashes as soon as one is there
+        (made.root / "requirements.lock").write_text(locked(made.root, hashed=hashed))
+        done = made("venv")
+        assert "--require-hashes" in done.stderr and ("--require-hashes" in done.stdout or not hashed), done
+        assert "Installing" in done.stdout and done.returncode != 0 and "is as it was" in done.stderr and "Traceback" not in done.stderr
+        assert (made.root / ".venv/.ready").exists() and installed(made) == ("toy runs\n", "uv")
+        assert not list(made.root.glob(".venv.[no]*"))
+
+
+@pytest.fixture(scope="module")
+def fallen(tmp_path_factory):
+    """`makefile` where uv left half of toy and failed; .held are the files that uv had open, .said is what `make` wrote."""
+    folder = tmp_path_factory.mktemp("fallen")
+    site = '"$(dirname "$0")"/../lib/python*/site-packages'
+    make = makefile(folder, f"ls -l /proc/self/fd > '{folder}/held'; cd {site}; mkdir toy-1.0.dist-info\n"
+                            "echo 'half =' | tee toy.py left.py; echo 'Name: toy\nVersion: 1.0' > toy-1.0.dist-info/METADATA\n"
+                            "echo 'error: no such index\n  Caused by: a mirror' >&2; exit 2")
+    make.said, make.held = make("venv"), folder / "held"
+    return make
+
+
+def test_where_uv_fails_pip_installs_everything_anew_and_one_line_says_why(fallen):
+    assert fallen.said.returncode == 0 and fallen.said.stderr == "" and fallen.held.exists(), fallen.said
+    assert fallen.said.stdout.splitlines()[1:] == ["uv could not install them (error: no such index); pip does, which takes longer"]
+    assert installed(fallen) == ("toy runs\n", "pip") and not list(fallen.root.glob(".venv*/lib/python*/site-packages/left.py"))
+    assert (fallen.root / ".venv/bin/toy").read_text().startswith(f"#!{fallen.root}/.venv/bin/python")
+
+
+def environment_of(root):
+    spec = importlib.util.spec_from_file_location("environment", root / ".ci/environment.py")
+    spec.loader.exec_module(environment := importlib.util.module_from_spec(spec))
+    return environment
+
+
+def test_what_pip_installs_first_is_uv_with_all_its_hashes_and_nothing_else():
+    (block,) = re.findall(r"^uv==\S+ \\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+(?=    # via)", (ROOT / "requirements.lock").read_text("utf-8"), re.M)
+    assert environment_of(ROOT).locked("uv") == block
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks into /proc")
-def test_an_installation_that_outlives_a_killed_make_holds_the_lock(make, monkeypatch):
+def test_an_installation_that_outlives_a_killed_make_holds_the_lock(make, fallen, monkeypatch):
     """Else the next `make` would meet it in .venv.new."""
-    spec = importlib.util.spec_from_file_location("environment", make.root / ".ci/environment.py")
-    spec.loader.exec_module(environment := importlib.util.module_from_spec(spec))
+    assert ".venv.lock" in fallen.held.read_text()
+    environment = environment_of(make.root)
     (python := make.root / "python").write_text("#!/bin/sh\nls -l /proc/self/fd > held\nexit 1\n")
     python.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(python))
