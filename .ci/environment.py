@@ -21,7 +21,9 @@ LOCK = ROOT / "requirements.lock"
 VENV, NEW, OLD = ROOT / ".venv", ROOT / ".venv.new", ROOT / ".venv.old"
 PYTHON = NEW / "bin/python"
 PIP = [PYTHON, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--require-hashes"]     # errors only
-UV = [NEW / "bin/uv", "pip", "install", "-q", "--python", PYTHON, "--require-hashes", "--compile-bytecode"]
+UV = [NEW / "bin/uv", "pip", "install", "-q", "--python", PYTHON, "--require-hashes"]
+if sys.dont_write_bytecode:                # by PYTHONDONTWRITEBYTECODE: every start would compile its imports again
+    UV.append("--compile-bytecode")
 
 
 def digest():
@@ -58,7 +60,7 @@ def locked(package):
 
 
 def install(run):
-    """The locked packages into .venv.new, with bytecode, as pip does: not every machine lets Python write it later."""
+    """The locked packages into .venv.new."""
     def empty():
         remove(NEW)
         run([sys.executable, "-m", "venv", "--prompt", VENV.name, NEW])

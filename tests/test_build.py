@@ -447,8 +447,7 @@ def makefile(folder, uv=None):
 def installed(make):
     """What the program of `toy` in .venv says, and what installed it."""
     (by,) = make.root.glob(".venv/lib/python*/site-packages/toy-1.0.dist-info/INSTALLER")
-    said = subprocess.run([make.root / ".venv/bin/toy"], env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True, text=True).stdout
-    return said, by.read_text().strip()
+    return subprocess.run([make.root / ".venv/bin/toy"], capture_output=True, text=True).stdout, by.read_text().strip()
 
 
 @pytest.fixture
@@ -480,7 +479,6 @@ def test_uv_installs_the_locked_packages_without_a_word_and_their_programs_run(m
     assert installed(made) == ("toy runs\n", "uv")
     assert f"{made.root}/.venv/bin/python" in (text := (made.root / ".venv/bin/toy").read_text()) and ".venv.new" not in text
     assert ".venv.new" not in (made.root / ".venv/bin/activate").read_text()
-    assert list(made.root.glob(".venv/lib/python*/site-packages/__pycache__/toy.*.pyc"))
 
 
 def test_the_environment_is_made_again_when_its_content_changed_and_the_old_one_stays_until_then(made):
@@ -522,6 +520,12 @@ def environment_of(root):
     spec = importlib.util.spec_from_file_location("environment", root / ".ci/environment.py")
     spec.loader.exec_module(environment := importlib.util.module_from_spec(spec))
     return environment
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_uv_compiles_everything_exactly_where_python_would_not_keep_what_it_compiled(monkeypatch, kept):
+    monkeypatch.setattr(sys, "dont_write_bytecode", not kept)
+    assert ("--compile-bytecode" in environment_of(ROOT).UV) == (not kept)
 
 
 def test_what_pip_installs_first_is_uv_with_all_its_hashes_and_nothing_else():
