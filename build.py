@@ -172,7 +172,7 @@ class Page:
         self.needs = self.notebook["metadata"].get("needs", [])
         self.heading = title or "".join(self.notebook["cells"][0]["source"]).splitlines()[0].lstrip("# ")
         full = ROOT / f"notebooks/params/{name}.yml"
-        self.long = full.exists() or bool(self.needs)
+        self.long = full.exists() or bool(self.needs) or self.notebook["metadata"].get("long", False)    # starts early
         self.parameters = read(full, yaml.safe_load) or {} if full.exists() else {}
         if quick:
             small = read(ROOT / "notebooks/params/quick.yml", yaml.safe_load) or {}

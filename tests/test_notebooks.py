@@ -57,7 +57,7 @@ def test_committed_without_outputs_and_with_stable_unique_ids(path):
     assert not any(c["outputs"] or c["execution_count"] for c in cells(path))
     ids = [c["id"] for c in notebook["cells"]]
     assert len(set(ids)) == len(ids)
-    assert set(notebook["metadata"]) <= {"kernelspec", "language_info", "needs"}
+    assert set(notebook["metadata"]) <= {"kernelspec", "language_info", "long", "needs"}
 
 
 @each_notebook
