@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ldpbo_checks as check
-from ldpbo_core import ArrayLike
+from ldpbo_core import CTL, ArrayLike, OneBit
 
 # ---- Accounting (Section 4.1, Section 4.3) ---------------------------------------------------------------------
 
@@ -106,8 +106,10 @@ def _cuts(x, watched):
 
 def _fresh(curator):
     """A copy that has not reported yet. Copies share their generator: copied along, it would repeat its noise."""
-    shared = [x for x in getattr(curator, "__dict__", {}).values()
-              if isinstance(x, (np.random.Generator, np.random.RandomState, random.Random))]
+    parts = getattr(curator, "__dict__", {}).values()
+    shared = [x for x in parts if isinstance(x, (np.random.Generator, np.random.RandomState, random.Random))]
+    if type(curator) in (CTL, OneBit) and all(isinstance(x, (int, float, str)) for x in parts):
+        return copy.copy(curator)                                            # the same, in a tenth of the time
     try:
         return copy.deepcopy(curator, {id(x): x for x in shared})
     except Exception as error:
@@ -223,6 +225,14 @@ def gain_ceiling(K: np.ndarray, T: float, lam: float, steps: int = 80) -> float:
     to keep add at most T/(2 lam) times the most that they give to any k(x,x) (Erratum B14).
     """
     T, lam, K = check.positive("T", T), check.positive("lam", lam), check.kernel_matrix(K)
+    return _gain_ceiling(K.tobytes(), T, lam, steps)
+
+
+@functools.lru_cache
+def _gain_ceiling(K, T, lam, steps):
+    """`gain_ceiling` of the bytes of K: trials with new f on the same arms ask for it again and again."""
+    K = np.frombuffer(K)
+    K = K.reshape(math.isqrt(K.size), -1)
     values, vectors = np.linalg.eigh(K)
     kept = values > 1e-14 * values[-1]
     Z = np.sqrt(values[kept])[:, None] * vectors[:, kept].T

@@ -350,7 +350,7 @@ def rounds(problem, name, T, *, seed, trial=0, **options):
     _, env, privacy, sketch = ldpbo_core.streams(seed, trial)
     learner = ldpbo_core.make(name, problem, T, rng=np.random.default_rng(sketch), **options)
     curator = learner.s.curator or ldpbo_core.Identity()
-    for user, noise in zip(problem.draw(env, T), curator.draw(privacy, T)):
+    for user, noise in zip(problem.draw(env, T).tolist(), curator.draw(privacy, T).tolist()):
         arm = learner.ask()
         learner.tell(report := curator.report(problem.reward(arm, user), noise))
         yield learner, arm, report
