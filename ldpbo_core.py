@@ -42,6 +42,7 @@ from typing import Any
 import numpy as np
 
 import ldpbo_checks as check
+from ldpbo_linear import InverseRoot, pivoted_cholesky
 
 TIE = 1e-9          # scores closer than this (relative above 1) are a tie; the lowest index wins
 EIGEN_CUT = 1e-12   # eigenvalues of K_D below this fraction of the largest count as zero
@@ -134,36 +135,10 @@ def _standard(samples):
 
 # ---- Problems (Section 5): arms, kernel, mean reward, noise --------------------------------------------------
 
-def _root(w, Q, cut=0.0):
-    """Eigenvectors Q (n, r) of K whose eigenvalues w are above `cut` times the largest, and Z (r, n) with K = Z'Z."""
+def _root(w, Q, cut):
+    """Eigenvectors Q (n, r) of K whose eigenvalues w are above `cut` times the largest, and the roots of these (r,)."""
     kept = w > cut * max(w[-1], 0.0) if len(w) else np.zeros(0, bool)
-    return Q[:, kept], Q[:, kept].T * np.sqrt(w[kept])[:, None]
-
-
-def _pivoted_cholesky(kernel, X, diagonal, rank, tol):
-    """Z (r, n) with k(x, x') ~ z_x'z_x' on the points X (n, d): r = rank, or less once k(x, x) - |z_x|^2 < tol.
-
-    Pivots come in blocks of up to 32, chosen one by one among the points with the largest residuals while each is at
-    least half the largest of all, so that a block costs one product over Z and nothing (n, n) is built.
-    """
-    Z, r, left = np.empty((min(rank, len(X)), len(X))), 0, diagonal.copy()
-    while r < len(Z) and left.max() >= tol:
-        few = np.argsort(-left, kind="stable")[:256]
-        S = kernel(X[few], X[few]) - Z[:r, few].T @ Z[:r, few]               # residual covariance of the candidates
-        floor, picked, L = max(S.diagonal().max() / 2, tol), [], []
-        while len(picked) < min(32, len(Z) - r) and S.diagonal().max() >= floor:
-            picked.append(int(S.diagonal().argmax()))
-            L.append(S[picked[-1]] / math.sqrt(S[picked[-1], picked[-1]]))
-            S = S - np.outer(L[-1], L[-1])
-        if not picked or left.min() < -1e-6:
-            raise ValueError(f"kernel leaves a residual {left.min():.3g}: must be positive semi-definite")
-        pivots, block = few[picked], np.array(L)[:, picked]                  # block' lower triangular
-        rows = kernel(X[pivots], X) - Z[:r, pivots].T @ Z[:r]
-        Z[r:r + len(picked)] = np.linalg.inv(block.T) @ rows
-        left -= (Z[r:r + len(picked)] ** 2).sum(axis=0)
-        left[pivots] = 0.0
-        r += len(picked)
-    return Z[:r]
+    return Q[:, kept], np.sqrt(w[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +177,8 @@ class Problem:
             w, Q = np.linalg.eigh(self.K)                                    # once for the check and for all learners
             Q = np.where((1 / np.arange(1, len(Q) + 1)) @ Q < 0, -Q, Q)      # LAPACK's signs differ between processors
             check.semidefinite(w)
-            put("Z", _root(w, Q, 1e-16)[1])                                  # the rest is rounding
+            Q, root = _root(w, Q, 1e-16)                                     # the rest is rounding
+            put("Z", Q.T * root[:, None])
         else:
             object.__delattr__(self, "K")
             check.function("kernel", self.kernel, "two sets of points")
@@ -257,7 +233,7 @@ class Problem:
         """Features of all arms, (r, n), with K = Z'Z up to `lost`: computed once for all learners."""
         if self.kernel is linear_kernel and self.points.shape[1] <= self.n:
             return np.ascontiguousarray(self.points.T)
-        return _pivoted_cholesky(self.kernel, self.points, self.diagonal, self.rank, self.tol)
+        return pivoted_cholesky(self.kernel, self.points, self.diagonal, self.rank, self.tol)
 
     @functools.cached_property
     def lost(self):
@@ -425,6 +401,7 @@ class _Ridge:
     def __init__(self, problem, lam, *columns):
         self.Z, self.lost, self.diagonal = problem.Z, problem.lost, problem.diagonal
         self.lam, self.U, self.Q, self.P = lam, None, None, None
+        self.small = self.Z.size <= 10**5                                    # then x of all arms is kept
         self.counts, self.sums = np.zeros(problem.n), np.zeros((problem.n, *columns))
         self.solve()
 
@@ -441,21 +418,28 @@ class _Ridge:
         """A root (m', n) of the posterior covariance / lam on the span: F'F = X'PX."""
         return np.linalg.cholesky(self.P).T @ self.at(slice(None))
 
-    def solve(self, U=None, Q=None, turn=False):
+    def view(self, U, arms=slice(None)):
+        """x and (k(x, x) - |x|^2)/lam of these arms, (m', arms) and (arms,)."""
+        X = self.Z[:, arms] if U is None else U.T @ self.Z[:, arms]
+        rest = self.lost[arms] if U is None else self.diagonal[arms] - np.einsum("rn,rn->n", X, X)
+        return X, rest / self.lam
+
+    def solve(self, U=None, Q=None, view=None, turn=False):
         """The posterior afresh from counts and sums, in coordinates U. turn: of U and Q, so that P is diagonal."""
         before, self.age = self._change(), 0
-        few = self.Z.size <= 10**5                                           # then x of all arms is kept
-        played = slice(None) if few else np.flatnonzero(self.counts)
-        X = self.Z[:, played] if U is None else U.T @ self.Z[:, played]
+        self.U, self.Q = U, Q
+        self.X, self.rest = view or (self.view(U) if U is None or self.small else (None, None))
+        played = slice(None) if self.small else np.flatnonzero(self.counts)
+        X = self.at(played)
         V = (X * self.counts[played]) @ X.T
         if turn:
             d, E = np.linalg.eigh(V)
-            U, Q, X, root = U @ E, Q @ E, E.T @ X, np.diag(1 / np.sqrt(np.maximum(d, 0.0) + self.lam))
+            self.U, self.Q, X, root = U @ E, Q @ E, E.T @ X, np.diag(1 / np.sqrt(np.maximum(d, 0.0) + self.lam))
+            self.X = X if self.X is not None else None
         else:
-            V.flat[::len(V) + 1] += self.lam
-            root = np.linalg.inv(np.linalg.cholesky(V))
-        self.U, self.Q, self.P = U, Q, root.T @ root
-        self.X = self.Z if U is None else X if few else None
+            V.reshape(-1)[::len(V) + 1] += self.lam
+            root = None if V.trace() < 1e6 * self.lam else np.linalg.inv(np.linalg.cholesky(V))
+        self.P = np.linalg.inv(V) if root is None else root.T @ root         # the root is twice as precise, and slower
         self.M = self.over(self.P @ (X @ self.sums[played]))
         if before is not None and turn:
             return                                                           # same span, same leverages
@@ -465,13 +449,15 @@ class _Ridge:
             if np.count_nonzero(some) < len(w) / 4:                          # the leverages change by few directions
                 self.leverage += w[some] @ (E[:, some].T @ self.Z) ** 2
                 return
-        self.leverage, block = np.empty(len(self.counts)), 1 + 10**7 // max(len(self.Z), 1)
-        for start in range(0, len(self.counts), block):
-            b = slice(start, start + block)
-            X = self.at(b)
-            seen = root @ X
-            rest = self.lost[b] if U is None else self.diagonal[b] - np.einsum("rn,rn->n", X, X)
-            self.leverage[b] = np.maximum(np.einsum("rn,rn->n", seen, seen) + rest / self.lam, 0.0)
+        block = 1 + 10**7 // max(len(self.Z), 1)
+        self.leverage = self._leverages(root) if self.small else np.concatenate(
+            [self._leverages(root, slice(start, start + block)) for start in range(0, len(self.counts), block)])
+
+    def _leverages(self, root, arms=slice(None)):
+        """Of these arms, from a root of P (or None)."""
+        X, rest = self.view(self.U, arms) if self.X is None else (self.X[:, arms], self.rest[arms])
+        seen = self.P @ X if root is None else root @ X
+        return np.maximum(np.einsum("rn,rn->n", X if root is None else seen, seen) + rest, 0.0)
 
     def _change(self):
         """What plays take from the leverages, a form (r, r) in z; None on small domains, where nobody needs it."""
@@ -492,7 +478,7 @@ class _Ridge:
     def update(self, arm, y):
         """The posterior after `record`, in the same coordinates."""
         if self.age >= REFRESH:
-            return self.solve(self.U, self.Q)
+            return self.solve(self.U, self.Q, (self.X, self.rest))
         v = self.P @ self.at(arm)
         c = self.over(v)                                                     # x'V^{-1}x_arm
         grown = 1 + float(c[arm])
@@ -551,10 +537,10 @@ def _nystrom(problem, dictionary):
         U, root = _root(*np.linalg.eigh(part @ part.T), EIGEN_CUT)
         missed = problem.diagonal - problem.lost - ((U.T @ problem.Z) ** 2).sum(axis=0)     # of |z|^2, outside the span
         if len(root) == len(part) or missed.max() < 1e-8:
-            return (part.T @ U) / np.linalg.norm(root, axis=1), U
+            return (part.T @ U) / root, U
     K = problem.K[np.ix_(dictionary, dictionary)] if problem.points is None else part.T @ part
     Q, root = _root(*np.linalg.eigh(K), EIGEN_CUT)
-    return Q, part @ (Q / np.linalg.norm(root, axis=1))
+    return Q, part @ (Q / root)
 
 
 def nystrom_features(K: Problem | ArrayLike, dictionary: ArrayLike) -> np.ndarray:
@@ -709,158 +695,164 @@ class _Nystroem(_Bandit):
         s = self.s
         self.B0 = self.B * (1 + 1 / math.sqrt(1 - s.acc)) if s.constants != "order" else self.B
         self.beta, self.m, self.dictionary = self.B0, 0, np.zeros(0, dtype=int)
-        self._key, self._known = b"", {}                                     # features of the last dictionaries
-        self._played = self.dictionary
+        self._key, self._known, self._held = b"", {}, 0                      # features of the last dictionaries
+        self._played, self._safe, self._fall = self.dictionary, None, math.inf
         rho = (1 + s.acc) / (1 - s.acc)
         self.q = s.q if s.q is not None else (math.log(s.T) if s.constants == "order"
                                               else 6 * rho * math.log(4 * s.T / s.delta)) / s.acc**2
+        self._level = max(s.lam / max(self.q, 1e-300), 1e-290)               # p = 1 from this sigma^2 on
         self.ridge = _Ridge(self.problem, s.lam, *columns)
         self._adopt(self.dictionary)
 
     def _embed(self, arm, y):
-        """Alg. 1, l. 6-8 and 13: draw the dictionary with sigma of the last round, then record y.
+        """Alg. 1, l. 6-8 and 13: draw the dictionary with sigma of the last round, then record y."""
+        ridge, leverage, u = self.ridge, float(self.ridge.leverage[arm]), self.rng.random(self.problem.n)
+        if not ridge.counts[arm]:
+            self._played, self._fall = np.sort(np.append(self._played, arm)), math.inf
+        ridge.record(arm, y)
+        sure = self._fall < 1.1 and not np.count_nonzero(u > self._safe)         # nothing can be dropped
+        if sure or (kept := self._draw(u)).tobytes() == self._key:
+            ridge.update(arm, y)
+            self._fall *= 1 + leverage                                       # no leverage falls by a larger factor
+        else:
+            self._adopt(kept)
+        self.sigma = np.sqrt(self.s.lam * ridge.leverage)
+
+    def _draw(self, u):
+        """The played arms that are kept, for uniforms u (n,).
 
         Deviations: p = q sigma^2/lam, the ridge leverage score (Erratum A9); the dictionary is a set of arms, so one
         draw with probability 1 - (1-p)^count stands for the draws of all plays of an arm (Erratum B11).
+        Where all are kept, `_safe` are uniforms that would keep them too if every p fell by 1.1 (1e-13: rounding).
         """
-        if not self.ridge.counts[arm]:
-            self._played = np.sort(np.append(self._played, arm))
-        self.ridge.record(arm, y)
-        kept, u = self._played, self.rng.random(self.problem.n)
-        level = max(self.s.lam / max(self.q, 1e-300), 1e-300)                        # p = 1 where sigma^2 is above it
-        variance = self.sigma[kept] ** 2
-        if variance.min() < level and self.q < math.inf:
-            p = np.minimum(variance, level) / level
-            kept = kept[u[kept] < 1.0 - (1.0 - p) ** self.ridge.counts[kept]]
-        if kept.tobytes() == self._key:
-            self.ridge.update(arm, y)
-        else:
-            self._adopt(kept)
-        self.sigma = np.sqrt(self.s.lam * self.ridge.leverage)
+        if self.q == math.inf:
+            return self._played
+        some = slice(None) if len(u) <= 1000 else self._played
+        p, counts = self.sigma[some] ** 2 / self._level, self.ridge.counts[some]             # p >= 1: kept
+        keep = u[some] < 1.0 - (1.0 - np.minimum(p, 1.0)) ** counts                          # False where count = 0
+        kept = self._played[keep] if len(u) > 1000 else keep.nonzero()[0]
+        if self.ridge.age > 2 and self._fall > 1.1 and len(kept) == self.m == len(self._played):
+            self._fall, self._safe = 1.0, np.ones(len(u))
+            self._safe[some] = np.where((p < 1.1) & (counts > 0), 1 - 1.01 * np.exp(-p * counts / 1.1) - 1e-13, 1.0)
+        return kept
 
     def _adopt(self, dictionary):
         """Coordinates of another dictionary."""
-        self._key, self.dictionary, self.m = dictionary.tobytes(), dictionary, len(dictionary)
+        self._key, self.dictionary, self.m, self._fall = dictionary.tobytes(), dictionary, len(dictionary), math.inf
         if self._key not in self._known:
-            if sum(Q.size + U.size for Q, U in self._known.values()) > 4e6:          # about 32 MB
-                self._known = {}
-            self._known[self._key] = _nystrom(self.problem, dictionary)
-        self.ridge.solve(*self._known[self._key][::-1])
+            if self._held > 4e6:                                             # numbers in `_known`: about 32 MB
+                self._known, self._held = {}, 0
+            Q, U = _nystrom(self.problem, dictionary)
+            view = self.ridge.view(U) if self.ridge.small else (None, None)
+            self._known[self._key], self._held = (U, Q, view), self._held + sum(map(np.size, (U, Q, view[0])))
+        self.ridge.solve(*self._known[self._key])
 
 
 class ATA(_Nystroem):
     """(LDP-)ATA-GP-UCB, Alg. 1: truncation in the feature space. Theorem 2; non-private, Theorem 4 of C&G 2019.
 
     mu is linear in the rewards that truncation leaves whole, so the ridge takes those; only rewards at risk need
-    V^{-1/2}. Exact shortcuts, steps of their own, keep a round cheap: `_whole_for_ever`, `_size`, `_inverse_root`.
+    V^{-1/2}. Exact shortcuts, steps of their own, keep a round cheap: `_whole_for_ever`, `_size`, `InverseRoot`.
     """
     presets = "order", "theorem"
 
     def _start(self):
-        super()._start()
-        self.b, self._arms, self._large = math.inf, np.zeros(0, dtype=int), np.zeros(0)    # rewards still in question,
+        self._arms, self._large = np.zeros(0, dtype=int), np.zeros(0)        # rewards still in question,
         self._out = np.zeros(0, dtype=bool)                                  # and which of them the ridge leaves out
+        self._root, self._plays, self._risk = None, [], None                 # V^{-1/2}, plays it has not heard of
+        super()._start()
+        self.b, self._least = math.inf, self._schedule(self.problem.n)[0]    # b_t is least at m = n
+        self._exponent = (1 - self.s.alpha) / (2 + 2 * self.s.alpha)
 
     def _adopt(self, dictionary):
         super()._adopt(dictionary)
-        self._past = None                                                    # other coordinates
+        self._past, self._first = None, self._schedule(max(self.m, 1))       # other coordinates, other widths
 
-    def _b_log(self, m):
-        """Truncation point b_t, the logarithm in it and the power of t, for dictionary size m >= 1."""
-        s, t = self.s, self.t + 1
+    def _schedule(self, m):
+        """b_t and beta_{t+1} - B0 at t = 1, for dictionary size m >= 1."""
+        s, p = self.s, 1 + self.s.alpha
         log = math.log((m + 1) * s.T) if s.constants == "order" else math.log(4 * m * s.T / s.delta)
-        power = t ** ((1 - s.alpha) / (2 * (1 + s.alpha)))
-        return (s.v / log) ** (1 / (1 + s.alpha)) * power, log, power
+        width = s.beta_scale * (1 if s.constants == "order" else 4) * math.sqrt(m / s.lam) * s.v ** (1 / p)
+        return (s.v / log) ** (1 / p), width * log ** (s.alpha / p)
 
     def _update(self, arm, y):
-        s = self.s
-        if self._whole_for_ever(arm, y, 1):
+        power = (self.t + 1) ** self._exponent
+        if self._whole_for_ever(arm, y, power, 1):
             self._embed(arm, y)
         else:
             self._embed(arm, 0.0)
-            some = self._out | ~self._whole_for_ever(self._arms, self._large)
+            some = self._out | ~self._whole_for_ever(self._arms, self._large, power)
             self._arms, self._large = np.append(self._arms[some], arm), np.append(self._large[some], y)
-            self._out = np.append(self._out[some], True)
+            self._out, self._risk = np.append(self._out[some], True), None
         if not self.ridge.age:
-            self._root = None                                                # other coordinates
+            self._root, self._plays, self._risk = None, [], None             # other coordinates
+        self._plays.append(arm)
         self.beta = self.B0
         if self.m:
-            self.b, log, power = self._b_log(self.m)
-            width = math.sqrt(self.m / s.lam) * s.v ** (1 / (1 + s.alpha)) * log ** (s.alpha / (1 + s.alpha)) * power
-            self.beta += s.beta_scale * (1 if s.constants == "order" else 4) * width
-            if len(self._large):
+            self.b, self.beta = self._first[0] * power, self.B0 + self._first[1] * power
+            if len(self._large) and (self._past or self.ridge.age % 8 == 0):
                 self._sort()
-        self.mu = self.ridge.M.copy()
-        if self.m and np.count_nonzero(self._out):
-            self.mu += self.ridge.over(self._truncated())
+        at_risk = self.m and np.count_nonzero(self._out)
+        self.mu = self.ridge.M + self.ridge.over(self._truncated()) if at_risk else self.ridge.M.copy()
 
-    def _whole_for_ever(self, arm, y, more=0):
-        """Is |u_i y| <= b_t now and later? |u|^2 <= 1/(lam + count), which falls; b_t is least at m = n."""
-        least = self._b_log(len(self.mu))[0] * (1 - TIE)
-        return abs(y) <= least * (self.s.lam + self.ridge.counts[arm] + more) ** 0.5
+    def _whole_for_ever(self, arm, y, power, more=0):
+        """Is |u_i y| <= b_t now and later? |u|^2 <= 1/(lam + count), which falls."""
+        return abs(y) <= self._least * power * (1 - TIE) * (self.s.lam + self.ridge.counts[arm] + more) ** 0.5
 
     def _sort(self):
-        """Leave out of the ridge what may be truncated now, |y| max_i |u_i| > b_t; give it the others."""
-        out = np.abs(self._large) * self._size()[self._arms] > self.b * (1 - TIE)
+        """Leave out of the ridge what may be truncated now, |y| max_i |u_i| > b_t; give it the others.
+
+        The root of the leverage, a bound of |u|, falls while the dictionary stays: what the ridge has been given then
+        stays whole, so that not every round need sort. The bounds of `_past` rise again.
+        """
+        out = np.abs(self._large) * self._size(self._arms) > self.b * (1 - TIE)
         moved = out != self._out
         if np.count_nonzero(moved):
             arms, y = self._arms[moved], np.where(out, -self._large, self._large)[moved]
             np.add.at(self.ridge.sums, arms, y)
             self.ridge.M += self.ridge.over(self.ridge.P @ (self.ridge.at(arms) @ y))
-            self._out = out
+            self._out, self._risk = out, None
 
-    def _size(self):
-        """Upper bounds of max_i |u_i| for all arms, (n,): the root of the leverage, or the last peak plus its drift.
+    def _size(self, arms):
+        """Upper bounds of max_i |u_i| for these arms: the root of the leverage, or the last peak plus its drift.
 
         V -> V + zz' moves V^{-1/2} phi by at most (2/pi) int |(V+s^2)^{-1} z| |z'(V+s^2)^{-1} phi| ds, which the
         leverages a of z and c of phi bound by a sqrt(c) times a logarithm. So peaks, once computed, serve many rounds.
         """
-        size = np.sqrt(self.ridge.leverage)
+        size = np.sqrt(self.ridge.leverage[arms])
         if self._past is None:
             return size
         counts, leverage, peak = self._past                                  # leverages fall: those of the past bound
         x = min(max(self.s.lam * leverage.min(), 1e-300), 1.0)
         h = math.sqrt(1 - x)
         rate = (2 / math.pi) * (math.log1p(h) - 0.5 * math.log(x) + 1 / (1 + h))
-        return np.minimum(size, peak + np.sqrt(leverage) * (rate * ((self.ridge.counts - counts) @ leverage)))
+        drift = rate * ((self.ridge.counts - counts) @ leverage)
+        return np.minimum(size, peak[arms] + np.sqrt(leverage[arms]) * drift)
 
     def _truncated(self):
         """What the rewards at risk give to theta (Alg. 1, l. 9-12), in the ridge's coordinates.
 
         Deviation: every product is compared with the current b_t, as in C&G 2019; the paper prints b_tau (Erratum B1).
         """
-        S, out = self._inverse_root(), self._out.nonzero()[0]
-        products = self.ridge.Q @ (S @ self.ridge.at(self._arms[out])) * self._large[out]          # u_{i,tau} y_tau
+        S, Q = self._inverse_root(), self.ridge.Q
+        if self._risk is None:
+            self._risk = self.ridge.at(self._arms[self._out]) * self._large[self._out]       # x_tau y_tau
+        products = Q @ (S @ self._risk)                                                      # u_{i,tau} y_tau
         keep = np.abs(products) <= self.b
         if np.count_nonzero(keep) == keep.size:                              # peaks may spare the next rounds this
             peak = np.full(self.problem.n, math.inf)
-            peak[self._played] = np.abs(self.ridge.Q @ (S @ self.ridge.at(self._played))).max(axis=0)
+            peak[self._played] = np.abs(Q @ (S @ self.ridge.at(self._played))).max(axis=0)
             self._past = self.ridge.counts.copy(), self.ridge.leverage.copy(), peak
-        return S @ (np.add.reduce(products * keep, axis=1) @ self.ridge.Q)
+        return S @ (np.add.reduce(products * keep, axis=1) @ Q)
 
     def _inverse_root(self):
-        """V^{-1/2}, the root S of P: Newton's steps for SS = P from the S of an earlier round.
-
-        P was diagonal when the ridge was last turned, so S is nearly so, and a step divides by the sums of its diagonal
-        entries. Where steps are not small at once or shrink slowly, the ridge is turned again.
-        """
-        P, S, old = self.ridge.P, self._root, 0.0
-        if S is not None:
-            s, step = S.diagonal(), np.empty_like(S)
-            weight, last = 1 / (s[:, None] + s), s.min() ** 2                # S stays positive: steps add to less
-            for _ in range(9 if self.ridge.age < 2 * len(S) else 5):         # a solve costs as much as many steps
-                np.subtract(P, np.dot(S, S, out=step), out=step)             # S S.T would be slower: syrk
-                step *= weight
-                S += step
-                size = float(np.vdot(step, step))
-                if size * size <= 1e-24 / self.s.lam * old:                  # what is left is below 1e-12
-                    return S
-                if not size < last / 4:
-                    break
-                last = old = size
-        self.ridge.solve(self.ridge.U, self.ridge.Q, turn=True)
-        self._root = np.sqrt(self.ridge.P)
-        return self._root
+        """V^{-1/2} after the plays since it was last asked for; in new coordinates where they are many."""
+        ridge, root = self.ridge, self._root
+        if root is None or len(self._plays) > 12 or not all([root.play(arm, ridge.at(arm)) for arm in self._plays]):
+            ridge.solve(ridge.U, ridge.Q, (ridge.X, ridge.rest), turn=True)
+            self._root, self._risk = InverseRoot(1 / ridge.P.diagonal(), REFRESH), None
+        self._plays = []
+        return self._root.S
 
 
 class MoMA(_Nystroem):

@@ -27,7 +27,7 @@ import numpy as np
 import ldpbo_checks as check
 import ldpbo_core as core
 
-FORMAT = 2          # version of saved learners: one more whenever they keep something else
+FORMAT = 3          # version of saved learners: one more whenever they keep something else
 
 
 def code_hash() -> str:
@@ -35,7 +35,7 @@ def code_hash() -> str:
 
     What comes in (checks, problems, files) is not part of it: tests recompute stored results from the problems up.
     """
-    modules = "ldpbo_core.py", "ldpbo_simulate.py", "ldpbo_bounds.py"
+    modules = "ldpbo_core.py", "ldpbo_linear.py", "ldpbo_simulate.py", "ldpbo_bounds.py"
     return hashlib.sha256(b"".join(Path(__file__).with_name(m).read_bytes() for m in modules)).hexdigest()[:12]
 
 

@@ -88,7 +88,7 @@ def build(out_dir: str | Path = ROOT / "_build" / "live") -> str:
     payload = {
         "sha256": hashlib.sha256(core).hexdigest(),
         "core": core.decode(),
-        "beside": {name: (ROOT / name).read_text(encoding="utf-8") for name in ("ldpbo_checks.py", "ldpbo_problems.py", "ldpbo_simulate.py")},
+        "beside": {name: (ROOT / name).read_text(encoding="utf-8") for name in ("ldpbo_checks.py", "ldpbo_linear.py", "ldpbo_problems.py", "ldpbo_simulate.py")},
         "bridge": (SOURCES / "bridge.py").read_text(encoding="utf-8"),
         "worker": (SOURCES / "worker.js").read_text(encoding="utf-8"),
         "data": {f"data/{name}": (ROOT / "data" / name).read_text(encoding="utf-8") for name in ("light.csv", "stocks.csv")},

@@ -22,12 +22,13 @@ import ldpbo_bounds
 import ldpbo_checks
 import ldpbo_core
 import ldpbo_files
+import ldpbo_linear
 import ldpbo_problems
 import ldpbo_secure
 import ldpbo_simulate
 
 ROOT = Path(__file__).resolve().parent.parent
-MODULES = (ldpbo_core, ldpbo_problems, ldpbo_simulate, ldpbo_secure, ldpbo_files, ldpbo_bounds, ldpbo_checks)
+MODULES = (ldpbo_core, ldpbo_problems, ldpbo_simulate, ldpbo_secure, ldpbo_files, ldpbo_bounds, ldpbo_linear, ldpbo_checks)
 BADGES = {"holds": "yes", "holds with a fix": "fix", "does not hold as stated": "no", "unproved": "open",
           "not reproduced": "no", "cannot be tested": "open"}
 NEEDS = {"The paper": "probability and linear algebra; nothing about bandits or privacy",

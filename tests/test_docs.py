@@ -76,7 +76,7 @@ def test_algorithms_expose_mu_sigma_beta_over_all_arms():
 def test_the_core_imports_numpy_and_the_standard_library_only():
     program = "import sys; import numpy; numpys = set(sys.modules); import ldpbo_core; print(*(set(sys.modules) - numpys))"
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT).stdout
-    assert {module.split(".")[0] for module in out.split()} - set(sys.stdlib_module_names) <= {"ldpbo_core", "ldpbo_checks", "numpy"}
+    assert {module.split(".")[0] for module in out.split()} - set(sys.stdlib_module_names) <= {"ldpbo_core", "ldpbo_linear", "ldpbo_checks", "numpy"}
 
 
 def test_pip_install_makes_the_module_importable_with_its_stand_in_data(tmp_path):

@@ -135,6 +135,27 @@ def test_dictionary_is_drawn_arm_by_arm_by_the_documented_rule():
     assert any(m < played for m, played in sizes), "nothing was ever dropped: the test would not see a wrong rule"
 
 
+@pytest.mark.parametrize("name, q", [("ATA", 6.0), ("MoMA", 6.0), ("ATA", 60.0)])
+@pytest.mark.parametrize("kernel", K)
+def test_rounds_that_skip_the_draw_have_the_dictionary_of_the_rule(name, q, kernel):
+    """As above over many rounds with arms at random, some of them new late: most rounds look at no arm because no uniform is large enough, and none of them may
+    differ. Also an arm that is new and dropped at once, so that the dictionary stays as it is and is not that of all played arms."""
+    T, level, skipped, dropped = 1500, 1e-290, 0, 0
+    algorithm = ldpbo.make(name, problem(kernel), T, q=q, k=1 if name == "MoMA" else None, rng=np.random.default_rng(11))
+    rng, chooser, counts = np.random.default_rng(11), np.random.default_rng(1), np.zeros(12)
+    draw = algorithm._draw
+    for t in range(T):
+        looked = []
+        algorithm._draw = lambda u: looked.append(u) or draw(u)
+        before, arm = algorithm.sigma.copy(), int(min(12, 4 + t // 150) * chooser.random())
+        algorithm.tell(chooser.normal(), arm=arm)
+        counts[arm] += 1
+        keep = rng.random(12) < 1 - (1 - np.minimum(before ** 2 / max(1 / algorithm.q, level), 1)) ** counts
+        assert kept(algorithm) == tuple(np.flatnonzero(keep & (counts > 0))), t
+        skipped, dropped = skipped + (not looked), dropped + (algorithm.m < (counts > 0).sum())
+    assert skipped > 100 and (q == 60 or dropped > 10), (skipped, dropped)
+
+
 def test_same_sketch_seed_same_run_and_another_seed_another_dictionary():
     def dictionaries(seed):
         algorithm, out = ldpbo.make("ATA", problem(), 40, q=0.5, rng=np.random.default_rng(seed)), []
