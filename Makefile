@@ -4,6 +4,8 @@ PY := .venv/bin/python
 ROOT_OPTION := $(if $(filter 0,$(shell id -u)),--allow-root)
 export PYTHONHASHSEED := 0
 export PYTHON
+# .venv is compiled at first use, not when it is installed.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: book quick pdf test bench data originals sweeps lab picture lock clean help venv

@@ -22,8 +22,6 @@ VENV, NEW, OLD = ROOT / ".venv", ROOT / ".venv.new", ROOT / ".venv.old"
 PYTHON = NEW / "bin/python"
 PIP = [PYTHON, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--require-hashes"]     # errors only
 UV = [NEW / "bin/uv", "pip", "install", "-q", "--python", PYTHON, "--require-hashes"]
-if sys.dont_write_bytecode:                # by PYTHONDONTWRITEBYTECODE: every start would compile its imports again
-    UV.append("--compile-bytecode")
 
 
 def digest():

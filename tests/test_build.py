@@ -522,10 +522,11 @@ def environment_of(root):
     return environment
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_uv_compiles_everything_exactly_where_python_would_not_keep_what_it_compiled(monkeypatch, kept):
-    monkeypatch.setattr(sys, "dont_write_bytecode", not kept)
-    assert ("--compile-bytecode" in environment_of(ROOT).UV) == (not kept)
+def test_python_keeps_what_it_compiled_because_uv_compiles_nothing():
+    """Else every start would compile its imports again where PYTHONDONTWRITEBYTECODE is set."""
+    env = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "7"}
+    told = subprocess.run(["make", "-s", "-C", ROOT, "--eval", "told:; @env", "told"], env=env, capture_output=True, text=True).stdout
+    assert "PYTHONHASHSEED=0" in told and "PYTHONDONTWRITEBYTECODE" not in told
 
 
 def test_what_pip_installs_first_is_uv_with_all_its_hashes_and_nothing_else():
