@@ -303,6 +303,9 @@ class CTL:
 
     def _clip(self, y):
         """y clipped to [-(B+R), B+R], counted; a float for a scalar."""
+        if isinstance(y, float) and -self.bound < y < self.bound:            # the usual case, and fast
+            self.seen += 1
+            return float(y)
         if isinstance(y, (int, float)):
             y = check.number("y", y)
             self.seen += 1
@@ -848,7 +851,7 @@ class ATA(_Nystroem):
     def _inverse_root(self):
         """V^{-1/2} after the plays since it was last asked for; in new coordinates where they are many."""
         ridge, root = self.ridge, self._root
-        if root is None or len(self._plays) > 12 or not all([root.play(arm, ridge.at(arm)) for arm in self._plays]):
+        if root is None or len(self._plays) > 12 or not all(root.play(arm, ridge.at(arm)) for arm in self._plays):
             ridge.solve(ridge.U, ridge.Q, (ridge.X, ridge.rest), turn=True)
             self._root, self._risk = InverseRoot(1 / ridge.P.diagonal(), REFRESH), None
         self._plays = []
@@ -907,15 +910,17 @@ class MoMA(_Nystroem):
 
     def spread(self) -> np.ndarray:
         """r_j = median over s != j of |theta_j - theta_s|_V (l. 11), (k,): the squared norm is dS' dM by columns."""
-        played = self.ridge.counts > 0
-        S, M = self.ridge.sums[played], self.ridge.M[played]
+        k, played = self.columns, self._played
+        if k == 1:
+            return np.zeros(1)
+        S, M = (np.ascontiguousarray(x[played].T) for x in (self.ridge.sums, self.ridge.M))
         unit = np.abs(S).max(initial=1e-300)                                 # so that no product overflows
-        S, M = S / unit, M / unit
-        k = self.columns
-        blocks = np.array_split(np.arange(k), 1 + len(S) * k**2 // 10**5)
-        d = np.concatenate([((S[:, j, None] - S[:, None]) * (M[:, j, None] - M[:, None])).sum(axis=0) for j in blocks])
-        others = unit * np.sqrt(np.maximum(d, 0.0))[~np.eye(k, dtype=bool)].reshape(k, k - 1)
-        return np.median(others, axis=1) if k > 1 else np.zeros(1)
+        S, M, d, step = S / unit, M / unit, np.empty((k, k)), 1 + 10**5 // (k * max(len(played), 1))
+        for j in (slice(start, start + step) for start in range(0, k, step)):
+            d[j] = np.einsum("jsn,jsn->js", S[j, None] - S, M[j, None] - M)
+        d.flat[::k + 1] = math.inf                                           # s != j
+        r = unit * np.sort(np.sqrt(np.maximum(d, 0.0)), axis=1)
+        return (r[:, (k - 2) // 2] + r[:, (k - 1) // 2]) / 2
 
     def _width(self, n):
         """beta_{n+1} - B0 without 1/sqrt(lam), which Theorem 4 drops although its proof has it (Erratum A8)."""

@@ -31,7 +31,7 @@ def pivoted_cholesky(kernel: Callable, X: np.ndarray, diagonal: np.ndarray, rank
     while r < len(Z) and left.max() >= tol:
         few = np.argsort(-left, kind="stable")[:256]
         S = kernel(X[few], X[few]) - Z[:r, few].T @ Z[:r, few]               # residual covariance of the candidates
-        floor, picked, L = max(S.diagonal().max() / 2, tol), [], []
+        floor, picked, L = max(S.diagonal().max() / 2, tol), list[int](), list[np.ndarray]()
         while len(picked) < min(32, len(Z) - r) and S.diagonal().max() >= floor:
             picked.append(int(S.diagonal().argmax()))
             L.append(S[picked[-1]] / math.sqrt(S[picked[-1], picked[-1]]))
@@ -72,7 +72,7 @@ class InverseRoot:
 
     V^{-1/2} = sum_k w_k (V + s_k)^{-1}, and a play x changes each term by rank one. Of the arms X (p, m), C (N, p, p)
     keeps (V + s_k)^{-1} X' = G_k X' C_k, where G_k = (diag(d) + s_k)^{-1}; the column of a new arm follows from
-    V = diag(d) + sum_a count_a x_a x_a'. The changes of C by the last plays, A @ B, are kept apart until there are LATE.
+    V = diag(d) + sum_a count_a x_a x_a'. The changes of C by the last plays, A @ B, are kept apart: at most LATE.
     room: how much the plays may add to the largest eigenvalue of V.
     """
 

@@ -51,6 +51,7 @@ PAGE = """<!DOCTYPE html>
 """
 
 
+@functools.cache
 def lines(source: str) -> dict[str, int]:
     """Line of every class, function and method of a module, methods as Class.method."""
     found = {}
