@@ -451,6 +451,7 @@ def execute(pages, wanted, out):
     total, seconds, active, screen = len(waiting), {}, {}, Screen()
     digests = {n: pages[n].digest(pages) for n in waiting}
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores += 1                                                   # there is always one that waits, for a kernel or a file
     screen.say(f"{total} pages, {cores} at a time; a page that did not change is not run again")
     pool = cf.ThreadPoolExecutor(cores)
     try:
