@@ -451,14 +451,14 @@ def execute(pages, wanted, out):
     total, seconds, active, screen = len(waiting), {}, {}, Screen()
     digests = {n: pages[n].digest(pages) for n in waiting}
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    cores += 1                                                   # there is always one that waits, for a kernel or a file
-    screen.say(f"{total} pages, {cores} at a time; a page that did not change is not run again")
-    pool = cf.ThreadPoolExecutor(cores)
+    slots = cores + 1                                            # there is always one that waits
+    screen.say(f"{total} pages, {slots} at a time; a page that did not change is not run again")
+    pool = cf.ThreadPoolExecutor(slots)
     try:
         while waiting or active:
             unfinished = {*waiting, *active.values()}
             ready = [n for n in waiting if not unfinished.intersection(pages[n].needed(pages))]
-            for name in ready[:cores - len(active)]:
+            for name in ready[:slots - len(active)]:
                 waiting.remove(name)
                 active[pool.submit(run, pages[name], digests[name], out, screen)] = name
             for future in cf.wait(active, timeout=0.5, return_when=cf.FIRST_COMPLETED).done:

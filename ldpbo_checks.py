@@ -20,8 +20,8 @@ import numpy as np
 
 def real(value: Any) -> np.ndarray | None:
     """`value` as an array of floats; None where an entry is masked, complex, a date, a word or beyond floats."""
-    if type(value) is np.ndarray and value.dtype.kind in "biuf":             # the usual case; masks take time
-        return np.asarray(value, dtype=float).view()
+    if type(value) is np.ndarray and value.dtype == float:                   # the usual case; masks take time
+        return value.view()
     is_real = lambda x: isinstance(x, numbers.Real) and not isinstance(x, np.timedelta64)
     with contextlib.suppress(TypeError, ValueError, OverflowError), np.errstate(over="ignore"):
         x = np.ma.asarray(value)                                             # ValueError: a ragged list

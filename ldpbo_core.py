@@ -441,8 +441,8 @@ class _Ridge:
             self.X = X if self.X is not None else None
         else:
             V.reshape(-1)[::len(V) + 1] += self.lam
-            root = None if V.trace() < 1e6 * self.lam else np.linalg.inv(np.linalg.cholesky(V))
-        self.P = np.linalg.inv(V) if root is None else root.T @ root         # the root is twice as precise, and slower
+            root = None if V.trace() < 1e5 * self.lam else np.linalg.inv(np.linalg.cholesky(V))
+        self.P = np.linalg.inv(V) if root is None else root.T @ root         # a root keeps twice the digits, and costs
         self.M = self.over(self.P @ (X @ self.sums[played]))
         if before is not None and turn:
             return                                                           # same span, same leverages
@@ -713,7 +713,7 @@ class _Nystroem(_Bandit):
         if not ridge.counts[arm]:
             self._played, self._fall = np.sort(np.append(self._played, arm)), math.inf
         ridge.record(arm, y)
-        sure = self._fall < 1.1 and not np.count_nonzero(u > self._safe)         # nothing can be dropped
+        sure = self._fall < 1.1 and not np.count_nonzero(u > self._safe)     # nothing can be dropped
         if sure or (kept := self._draw(u)).tobytes() == self._key:
             ridge.update(arm, y)
             self._fall *= 1 + leverage                                       # no leverage falls by a larger factor
@@ -762,7 +762,8 @@ class ATA(_Nystroem):
     def _start(self):
         self._arms, self._large = np.zeros(0, dtype=int), np.zeros(0)        # rewards still in question,
         self._out = np.zeros(0, dtype=bool)                                  # and which of them the ridge leaves out
-        self._root, self._plays, self._risk = None, [], None                 # V^{-1/2}, plays it has not heard of
+        self._root, self._plays = None, []                                   # V^{-1/2}, and plays it has not heard of
+        self._risk = None                                                    # x_tau y_tau of the rewards left out
         super()._start()
         self.b, self._least = math.inf, self._schedule(self.problem.n)[0]    # b_t is least at m = n
         self._exponent = (1 - self.s.alpha) / (2 + 2 * self.s.alpha)
@@ -795,7 +796,7 @@ class ATA(_Nystroem):
             self.b, self.beta = self._first[0] * power, self.B0 + self._first[1] * power
             if len(self._large) and (self._past or self.ridge.age % 8 == 0):
                 self._sort()
-        at_risk = self.m and np.count_nonzero(self._out)
+        at_risk = len(self.ridge.P) and np.count_nonzero(self._out)
         self.mu = self.ridge.M + self.ridge.over(self._truncated()) if at_risk else self.ridge.M.copy()
 
     def _whole_for_ever(self, arm, y, power, more=0):
@@ -851,7 +852,8 @@ class ATA(_Nystroem):
     def _inverse_root(self):
         """V^{-1/2} after the plays since it was last asked for; in new coordinates where they are many."""
         ridge, root = self.ridge, self._root
-        if root is None or len(self._plays) > 12 or not all(root.play(arm, ridge.at(arm)) for arm in self._plays):
+        few = root is not None and len(self._plays) <= 12                    # more cost as much as new coordinates
+        if not few or not all(root.play(arm, ridge.at(arm)) for arm in self._plays):
             ridge.solve(ridge.U, ridge.Q, (ridge.X, ridge.rest), turn=True)
             self._root, self._risk = InverseRoot(1 / ridge.P.diagonal(), REFRESH), None
         self._plays = []

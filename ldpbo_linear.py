@@ -77,10 +77,12 @@ class InverseRoot:
     """
 
     def __init__(self, d: np.ndarray, room: float):
-        s, w = nodes(float(d.min()), float(d.max()) + room)
+        low, high = float(d.min()), float(d.max()) + room
+        s, w = nodes(low, high)
         self.w, self.G = w[:, None], 1 / (d + s[:, None])                    # (N, 1), (N, m)
         self.S, self.X, self.C = np.diag(d**-0.5), np.zeros((0, len(d))), np.zeros((len(s), 0, 0))
-        self.arms, self.counts, self.growth = list[int](), np.zeros(0), 1.0
+        self.arms, self.counts = list[int](), np.zeros(0)
+        self.growth = 1.0 if high <= 1e12 * low else math.inf                # beyond, the nodes are not precise enough
         self._clear()
 
     def play(self, arm: int, x: np.ndarray) -> bool:

@@ -371,6 +371,15 @@ def test_inverse_root_squares_to_the_inverse_as_plays_are_added(lam, burst):
     assert turned == 60 if burst == 200 else 0 < turned < 60, "both ways to a root must have been taken"
 
 
+def test_ata_on_a_kernel_of_rank_zero_learns_nothing_and_says_so():
+    """No feature, so no root either, although every reward is large."""
+    learner = ldpbo.make("ATA", ldpbo.Problem(K=np.zeros((2, 2)), B=1.0, R=0.0, v=1.0), 30, q=math.inf)
+    for _ in range(30):
+        learner.ask()
+        learner.tell(1e6)
+    assert not learner.mu.any() and not learner.sigma.any() and len(learner._large) > 0
+
+
 @pytest.mark.parametrize("scale", [2.0, 20.0])
 def test_ata_agrees_with_the_oracle_on_near_singular_dictionaries(scale):
     """60 SE arms at lengthscale 0.4: K_D has rank about 15 at the 1e-12 cut-off, and the cut-off is part of the definition."""

@@ -57,3 +57,8 @@ def test_an_arm_for_which_there_is_no_room_changes_nothing():
     assert not root.play(linear.MOST, X[-1]) and root.play(3, X[3])
     np.testing.assert_allclose(root.S, literal(np.eye(6) + X[:-1].T @ X[:-1] + np.outer(X[3], X[3])), atol=2e-11)
     assert not np.array_equal(S, root.S)
+
+
+def test_where_the_nodes_are_not_precise_enough_every_play_is_refused():
+    assert linear.InverseRoot(np.array([1e-6, 1.0]), room=9e5).play(0, np.ones(2))
+    assert not linear.InverseRoot(np.array([1e-6, 1.0]), room=2e6).play(0, np.ones(2))
