@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 
 import ldpbo_checks as check
-from ldpbo_linear import InverseRoot, pivoted_cholesky
+from ldpbo_linear import MOST, InverseRoot, pivoted_cholesky
 
 TIE = 1e-9          # scores closer than this (relative above 1) are a tie; the lowest index wins
 EIGEN_CUT = 1e-12   # eigenvalues of K_D below this fraction of the largest count as zero
@@ -405,7 +405,7 @@ class _Ridge:
         self.Z, self.lost, self.diagonal = problem.Z, problem.lost, problem.diagonal
         self.lam, self.U, self.Q, self.P = lam, None, None, None
         self.small = self.Z.size <= 10**5                                    # then x of all arms is kept
-        self.counts, self.sums = np.zeros(problem.n), np.zeros((problem.n, *columns))
+        self.counts, self.sums, self.plays = np.zeros(problem.n), np.zeros((problem.n, *columns)), 0
         self.solve()
 
     def at(self, arms):
@@ -441,7 +441,7 @@ class _Ridge:
             self.X = X if self.X is not None else None
         else:
             V.reshape(-1)[::len(V) + 1] += self.lam
-            root = None if V.trace() < 1e5 * self.lam else np.linalg.inv(np.linalg.cholesky(V))
+            root = None if self.plays < 1e5 * self.lam else np.linalg.inv(np.linalg.cholesky(V))     # trace V <= plays
         self.P = np.linalg.inv(V) if root is None else root.T @ root         # a root keeps twice the digits, and costs
         self.M = self.over(self.P @ (X @ self.sums[played]))
         if before is not None and turn:
@@ -477,6 +477,7 @@ class _Ridge:
         self.counts[arm] += 1
         self.sums[arm] += y
         self.age += 1
+        self.plays += 1
 
     def update(self, arm, y):
         """The posterior after `record`, in the same coordinates."""
@@ -499,7 +500,7 @@ def posterior(K: Problem | ArrayLike, arms: ArrayLike, y: ArrayLike, lam: float)
     if len(arms) != len(y):
         raise ValueError(f"y has {len(y)} entries and arms has {len(arms)}: must have the same length")
     ridge = _Ridge(problem, lam)
-    ridge.counts, ridge.sums = np.bincount(arms, minlength=n), np.bincount(arms, y, n)
+    ridge.counts, ridge.sums, ridge.plays = np.bincount(arms, minlength=n), np.bincount(arms, y, n), len(arms)
     ridge.solve()
     return ridge.M, np.sqrt(lam * ridge.leverage)
 
@@ -703,7 +704,6 @@ class _Nystroem(_Bandit):
         rho = (1 + s.acc) / (1 - s.acc)
         self.q = s.q if s.q is not None else (math.log(s.T) if s.constants == "order"
                                               else 6 * rho * math.log(4 * s.T / s.delta)) / s.acc**2
-        self._level = max(s.lam / max(self.q, 1e-300), 1e-290)               # p = 1 from this sigma^2 on
         self.ridge = _Ridge(self.problem, s.lam, *columns)
         self._adopt(self.dictionary)
 
@@ -731,7 +731,7 @@ class _Nystroem(_Bandit):
         if self.q == math.inf:
             return self._played
         some = slice(None) if len(u) <= 1000 else self._played
-        p, counts = self.sigma[some] ** 2 / self._level, self.ridge.counts[some]             # p >= 1: kept
+        p, counts = min(self.q, 1e280) * self.ridge.leverage[some], self.ridge.counts[some]  # p >= 1: kept
         keep = u[some] < 1.0 - (1.0 - np.minimum(p, 1.0)) ** counts                          # False where count = 0
         kept = self._played[keep] if len(u) > 1000 else keep.nonzero()[0]
         if self.ridge.age > 2 and self._fall > 1.1 and len(kept) == self.m == len(self._played):
@@ -762,7 +762,7 @@ class ATA(_Nystroem):
     def _start(self):
         self._arms, self._large = np.zeros(0, dtype=int), np.zeros(0)        # rewards still in question,
         self._out = np.zeros(0, dtype=bool)                                  # and which of them the ridge leaves out
-        self._root, self._plays = None, []                                   # V^{-1/2}, and plays it has not heard of
+        self._root, self._plays = None, None                                 # V^{-1/2}, and plays it has not heard of
         self._risk = None                                                    # x_tau y_tau of the rewards left out
         super()._start()
         self.b, self._least = math.inf, self._schedule(self.problem.n)[0]    # b_t is least at m = n
@@ -789,14 +789,15 @@ class ATA(_Nystroem):
             self._arms, self._large = np.append(self._arms[some], arm), np.append(self._large[some], y)
             self._out, self._risk = np.append(self._out[some], True), None
         if not self.ridge.age:
-            self._root, self._plays, self._risk = None, [], None             # other coordinates
-        self._plays.append(arm)
+            self._plays = self._risk = None                                  # other coordinates
+        elif self._plays is not None:
+            self._plays.append(arm)
         self.beta = self.B0
         if self.m:
             self.b, self.beta = self._first[0] * power, self.B0 + self._first[1] * power
             if len(self._large) and (self._past or self.ridge.age % 8 == 0):
                 self._sort()
-        at_risk = len(self.ridge.P) and np.count_nonzero(self._out)
+        at_risk = self._risk is not None or (len(self.ridge.P) and np.count_nonzero(self._out))
         self.mu = self.ridge.M + self.ridge.over(self._truncated()) if at_risk else self.ridge.M.copy()
 
     def _whole_for_ever(self, arm, y, power, more=0):
@@ -850,12 +851,13 @@ class ATA(_Nystroem):
         return S @ (np.add.reduce(products * keep, axis=1) @ Q)
 
     def _inverse_root(self):
-        """V^{-1/2} after the plays since it was last asked for; in new coordinates where they are many."""
-        ridge, root = self.ridge, self._root
-        few = root is not None and len(self._plays) <= 12                    # more cost as much as new coordinates
-        if not few or not all(root.play(arm, ridge.at(arm)) for arm in self._plays):
+        """V^{-1/2} after the plays since it was last asked for; in new coordinates where these are other or many."""
+        ridge, old, plays = self.ridge, self._root, self._plays
+        new = plays is None or len(plays) > 12 or ridge.age > 0.9 * REFRESH  # before the ridge is solved without it
+        if new or not all(old.play(arm, ridge.at(arm)) for arm in plays):
             ridge.solve(ridge.U, ridge.Q, (ridge.X, ridge.rest), turn=True)
-            self._root, self._risk = InverseRoot(1 / ridge.P.diagonal(), REFRESH), None
+            usual = [] if old is None else [arm for arm, count in zip(old.arms, old.counts) if count][:MOST - 8]
+            self._root, self._risk = InverseRoot(1 / ridge.P.diagonal(), REFRESH, usual, ridge.at(usual).T), None
         self._plays = []
         return self._root.S
 

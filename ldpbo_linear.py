@@ -2,7 +2,7 @@
 
 >>> import numpy as np
 >>> d, x = np.array([1.0, 4.0, 9.0]), np.array([0.6, 0.0, 0.8])
->>> root = InverseRoot(d, room=10.0)
+>>> root = InverseRoot(d, room=10.0, arms=[0], X=x[None])
 >>> root.play(0, x)
 True
 >>> bool(np.allclose(root.S @ (np.diag(d) + np.outer(x, x)) @ root.S, np.eye(3), atol=1e-10))
@@ -68,20 +68,20 @@ def nodes(low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 class InverseRoot:
-    """S = V^{-1/2}, (m, m), from V = diag(d) on: a play costs O(N (m^2 + p^2)), p the number of arms played so far.
+    """S = V^{-1/2}, (m, m), from V = diag(d) on: a play costs O(N (m^2 + p^2)), p the number of arms known.
 
-    V^{-1/2} = sum_k w_k (V + s_k)^{-1}, and a play x changes each term by rank one. Of the arms X (p, m), C (N, p, p)
-    keeps (V + s_k)^{-1} X' = G_k X' C_k, where G_k = (diag(d) + s_k)^{-1}; the column of a new arm follows from
-    V = diag(d) + sum_a count_a x_a x_a'. The changes of C by the last plays, A @ B, are kept apart: at most LATE.
-    room: how much the plays may add to the largest eigenvalue of V.
+    V^{-1/2} = sum_k w_k (V + s_k)^{-1}, and a play x changes each term by rank one. Of arms with coordinates X (p, m),
+    C (N, p, p) keeps (V + s_k)^{-1} X' = G_k X' C_k', where G_k = (diag(d) + s_k)^{-1}; the row of a new arm follows
+    from V = diag(d) + sum_a count_a x_a x_a'. What the last plays take from C, B' A, is kept apart: at most LATE.
+    room: how much the plays may add to the largest eigenvalue of V. arms, X: those that are likely to be played.
     """
 
-    def __init__(self, d: np.ndarray, room: float):
+    def __init__(self, d: np.ndarray, room: float, arms: list[int], X: np.ndarray):
         low, high = float(d.min()), float(d.max()) + room
         s, w = nodes(low, high)
         self.w, self.G = w[:, None], 1 / (d + s[:, None])                    # (N, 1), (N, m)
-        self.S, self.X, self.C = np.diag(d**-0.5), np.zeros((0, len(d))), np.zeros((len(s), 0, 0))
-        self.arms, self.counts = list[int](), np.zeros(0)
+        self.S, self.X, self.C = np.diag(d**-0.5), X, np.tile(np.eye(len(arms)), (len(s), 1, 1))
+        self.arms, self.counts = list(arms), np.zeros(len(arms))
         self.growth = 1.0 if high <= 1e12 * low else math.inf                # beyond, the nodes are not precise enough
         self._clear()
 
@@ -93,29 +93,29 @@ class InverseRoot:
         if new:
             self._add(arm, x)
         j = self.arms.index(arm)
-        column = self.C[:, :, j] - (self.A @ self.B[:, :, j, None])[..., 0]
-        h = self.G * (column @ self.X)                                       # (V + s_k)^{-1} x, (N, m)
+        row = self.C[:, j] - (self.B[:, None, :, j] @ self.A)[:, 0]
+        h = self.G * (row @ self.X)                                          # (V + s_k)^{-1} x, (N, m)
         c = h @ self.X.T
         grown = 1 + c[:, j, None]
         self.S -= h.T @ (h * (self.w / grown))
-        self.A[:, :, self.late], self.B[:, self.late] = column, c / grown
+        self.A[:, self.late], self.B[:, self.late] = row, c / grown
         self.counts[j] += 1
         self.growth *= float(grown[0, 0])                                    # s_0 is next to 0
         self.late += 1
         if self.late == LATE:
-            self.C -= self.A @ self.B
+            self.C -= self.B.transpose(0, 2, 1) @ self.A
             self._clear()
         return True
 
     def _add(self, arm, x):
         """Room for another arm."""
-        C, p = self.C - self.A @ self.B, len(self.arms)
+        C, p = self.C - self.B.transpose(0, 2, 1) @ self.A, len(self.arms)
         met = self.G @ (self.X * x).T * self.counts                          # count_a x_a' G_k x, (N, p)
         self.C = np.zeros((len(C), p + 1, p + 1))
-        self.C[:, :p, :p], self.C[:, :p, p], self.C[:, p, p] = C, -np.einsum("Nab,Nb->Na", C, met), 1.0
+        self.C[:, :p, :p], self.C[:, p, :p], self.C[:, p, p] = C, -np.einsum("Na,Nab->Nb", met, C), 1.0
         self.X, self.arms, self.counts = np.vstack([self.X, x]), [*self.arms, arm], np.append(self.counts, 0.0)
         self._clear()
 
     def _clear(self):
         N, p = self.C.shape[:2]
-        self.A, self.B, self.late = np.zeros((N, p, LATE)), np.zeros((N, LATE, p)), 0
+        self.A, self.B, self.late = np.zeros((N, LATE, p)), np.zeros((N, LATE, p)), 0

@@ -30,19 +30,20 @@ def literal(V):
 
 
 @pytest.mark.parametrize("smallest", [1.0, 1e-3, 40.0])
-@pytest.mark.parametrize("m, arms, plays", [(1, 1, 30), (5, 3, 200), (12, 40, 300), (30, 7, 100)])
-def test_inverse_root_is_that_of_v_after_every_play(m, arms, plays, smallest):
+@pytest.mark.parametrize("m, arms, plays, first", [(1, 1, 30, []), (5, 3, 200, [0, 1, 2]), (12, 40, 300, [3, 1]), (30, 7, 100, []), (30, 7, 100, [5])])
+def test_inverse_root_is_that_of_v_after_every_play(m, arms, plays, first, smallest):
     """Old and new arms in any order; after every play, so that changes kept apart, just written and carried to a new arm are all seen. Where the root refuses a
     play, because rounding would grow beyond bounds, it is made anew in the eigenvectors of V."""
     rng, made = np.random.default_rng(m + plays), 1
     d, X = smallest * np.exp(rng.uniform(0, 6, m)), rng.standard_normal((arms, m))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    root, V = linear.InverseRoot(d, room=plays), np.diag(d)
+    root, V = linear.InverseRoot(d, plays, first, X[first]), np.diag(d)
     for _ in range(plays):
         a = int(arms * rng.random() ** 2)                                   # some arms often, some late
         if not root.play(a, X[a]):
             d, E = np.linalg.eigh(V)
-            root, V, X, made = linear.InverseRoot(d, room=plays), np.diag(d), X @ E, made + 1
+            V, X, made = np.diag(d), X @ E, made + 1
+            root = linear.InverseRoot(d, plays, first, X[first])
             assert root.play(a, X[a])
         V = V + np.outer(X[a], X[a])
         np.testing.assert_allclose(root.S, literal(V), rtol=0, atol=2e-11 / math.sqrt(smallest))
@@ -51,7 +52,7 @@ def test_inverse_root_is_that_of_v_after_every_play(m, arms, plays, smallest):
 
 def test_an_arm_for_which_there_is_no_room_changes_nothing():
     rng = np.random.default_rng(0)
-    root, X = linear.InverseRoot(np.ones(6), room=100.0), rng.standard_normal((linear.MOST + 1, 6)) / 12
+    root, X = linear.InverseRoot(np.ones(6), 100.0, [], np.zeros((0, 6))), rng.standard_normal((linear.MOST + 1, 6)) / 12
     assert all(root.play(a, X[a]) for a in range(linear.MOST))
     S = root.S.copy()
     assert not root.play(linear.MOST, X[-1]) and root.play(3, X[3])
@@ -60,5 +61,5 @@ def test_an_arm_for_which_there_is_no_room_changes_nothing():
 
 
 def test_where_the_nodes_are_not_precise_enough_every_play_is_refused():
-    assert linear.InverseRoot(np.array([1e-6, 1.0]), room=9e5).play(0, np.ones(2))
-    assert not linear.InverseRoot(np.array([1e-6, 1.0]), room=2e6).play(0, np.ones(2))
+    assert linear.InverseRoot(np.array([1e-6, 1.0]), 9e5, [0], np.ones((1, 2))).play(0, np.ones(2))
+    assert not linear.InverseRoot(np.array([1e-6, 1.0]), 2e6, [0], np.ones((1, 2))).play(0, np.ones(2))
