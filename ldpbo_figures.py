@@ -708,7 +708,7 @@ def provenance():
     names = [t.id for s in ast.parse(first).body if isinstance(s, ast.Assign) for t in s.targets]
     used = ", ".join(f"{n} = {shell.user_ns[n]!r}" for n in names) or "none"
     packages = ", ".join(f"{p} {version(p)}" for p in ("numpy", "scipy", "matplotlib"))
-    display(HTML(f'<p class="ldpbo-note">Parameters: {html.escape(used)}. Code {CODE} (sha256 of ldpbo_core, _simulate, _bounds); '
+    display(HTML(f'<p class="ldpbo-note">Parameters: {html.escape(used)}. Code {CODE} (sha256 of ldpbo_core, _linear, _simulate, _bounds); '
                  f"Python {platform.python_version()}, {packages}.</p>"))
 
 
