@@ -488,17 +488,24 @@ def kill_children():
 
 # ---- Rendering the pages ---------------------------------------------------------------------------------------
 
-def stage(files, out):
-    """Everything the renderer reads besides the executed pages: prose, style, MathJax, browser assets -> digest."""
+def gather():
+    """Everything the renderer reads besides the executed pages: prose, style, MathJax, browser assets, sources
+    -> {target: file}, and a line that says what the live page runs."""
     kinds = {".yml", ".md", ".bib", ".css", ".js", ".svg", ".png", ".html", ".txt"}
     own = [p for p in [ROOT / "_config.yml", ROOT / "_toc.yml", *(ROOT / "book").rglob("*")] if p.is_file()]
     sources = {p.relative_to(ROOT): p for p in own if p.suffix in kinds}
     sources |= {Path("book/_static/mathjax") / target: source for target, source in mathjax().items()}
-    sources |= {Path("book/_static/live") / target: source for target, source in live().items()}
+    assets, line = live()
+    sources |= {Path("book/_static/live") / target: source for target, source in assets.items()}
     shelf = helper("shelf")
-    sources |= shelf.build(ROOT / "_build/shelf") if shelf else {}
+    return sources | (shelf.build(ROOT / "_build/shelf") if shelf else {}), line
+
+
+def stage(files, sources, out):
+    """Put these sources beside the executed pages, with the numbers of the pages in the prose -> digest."""
     for target, source in sources.items():
         write(out / "src" / target, source.read_bytes())
+    shelf = helper("shelf")
     for finish in (shelf.substitute, shelf.part_heads) if shelf else ():
         for path, content in finish(out / "src").items():
             write(path, content)
@@ -514,7 +521,7 @@ def helper(name):
     """The program book/NAME.py, where the book has it (the toy books of the tests do not)."""
     if not (ROOT / f"book/{name}.py").exists():
         return None
-    sys.path[:0] = [str(ROOT), str(ROOT / "book")]
+    sys.path[:0] = [p for p in (str(ROOT), str(ROOT / "book")) if p not in sys.path]
     return importlib.import_module(name)
 
 
@@ -527,16 +534,16 @@ def mathjax():
 
 
 def live():
-    """What the live page needs -> {target: file}."""
+    """What the live page needs -> {target: file}, and a line that says what it is."""
     live_assets = helper("live_assets")
     if live_assets is None:
-        return {}
+        return {}, ""
     folder = ROOT / "_build/live"
     try:
-        print(live_assets.build(folder), flush=True)
+        line = live_assets.build(folder)
     except RuntimeError as error:
         raise Stop(f"The live page was not made: {error}") from error
-    return {p.relative_to(folder): p for p in folder.rglob("*") if p.is_file()}
+    return {p.relative_to(folder): p for p in folder.rglob("*") if p.is_file()}, line
 
 
 def render(files, out, digest, lock):
@@ -719,12 +726,15 @@ def build(args, out, lock):
     clear(out)
     asked = args.pages or list(pages)
     wanted = [n for n in pages if n in asked or any(n in pages[p].needed(pages) for p in asked)]
+    rest = None if args.pages else cf.ThreadPoolExecutor(1).submit(gather)       # while the notebooks run
     seconds = execute(pages, wanted, out)
     remove(out / "failed")
     if args.pages:
         return
     middle = time.time()
-    digest = stage(files, out)
+    sources, line = rest.result()
+    print(line, flush=True)
+    digest = stage(files, sources, out)
     fresh = render(files, out, digest, lock)
     ran = sorted(((s, n) for n, s in seconds.items() if s), reverse=True)
     longest = "".join(f", {n} {s:.0f} s" for s, n in ran[:5])
