@@ -414,7 +414,7 @@ class _Ridge:
 
     def over(self, v):
         """x'v of all arms, (n,), or (n, q) for q columns v: reads Z once."""
-        return self.Z.T @ (self.U @ v) if self.X is None else self.X.T @ v
+        return self.Z.T @ (self.U @ v) if self.X is None else self.X.T.dot(v)
 
     @property
     def F(self):
@@ -429,22 +429,22 @@ class _Ridge:
 
     def solve(self, U=None, Q=None, view=None, turn=False):
         """The posterior afresh from counts and sums, in coordinates U. turn: of U and Q, so that P is diagonal."""
-        before, self.age = self._change(), 0
+        before, same, self.age, self.turned = self._change(), U is self.U, 0, turn
         self.U, self.Q = U, Q
         self.X, self.rest = view or (self.view(U) if U is None or self.small else (None, None))
         played = slice(None) if self.small else np.flatnonzero(self.counts)
         X = self.at(played)
-        V = (X * self.counts[played]) @ X.T
+        V = (X * self.counts[played]).dot(X.T)
         if turn:
             d, E = np.linalg.eigh(V)
-            self.U, self.Q, X, root = U @ E, Q @ E, E.T @ X, np.diag(1 / np.sqrt(np.maximum(d, 0.0) + self.lam))
-            self.X = X if self.X is not None else None
+            self.U, self.Q, X, root = U @ E, Q @ E, E.T @ X, 1 / np.sqrt(np.maximum(d, 0.0) + self.lam)
+            self.X, self.P = X if self.X is not None else None, np.diag(root * root)
         else:
             V.reshape(-1)[::len(V) + 1] += self.lam
             root = None if self.plays < 1e5 * self.lam else np.linalg.inv(np.linalg.cholesky(V))     # trace V <= plays
-        self.P = np.linalg.inv(V) if root is None else root.T @ root         # a root keeps twice the digits, and costs
-        self.M = self.over(self.P @ (X @ self.sums[played]))
-        if before is not None and turn:
+            self.P = np.linalg.inv(V) if root is None else root.T @ root     # a root keeps twice the digits, and costs
+        self.M = self.over(self.P.dot(X.dot(self.sums[played])))
+        if before is not None and turn and same:
             return                                                           # same span, same leverages
         if before is not None and U is not None:
             w, E = np.linalg.eigh(self._change() - before)
@@ -457,9 +457,9 @@ class _Ridge:
             [self._leverages(root, slice(start, start + block)) for start in range(0, len(self.counts), block)])
 
     def _leverages(self, root, arms=slice(None)):
-        """Of these arms, from a root of P (or None)."""
+        """Of these arms, from a root of P, the diagonal of one, or None."""
         X, rest = self.view(self.U, arms) if self.X is None else (self.X[:, arms], self.rest[arms])
-        seen = self.P @ X if root is None else root @ X
+        seen = self.P.dot(X) if root is None else root.dot(X) if root.ndim > 1 else root[:, None] * X
         return np.maximum(np.einsum("rn,rn->n", X if root is None else seen, seen) + rest, 0.0)
 
     def _change(self):
@@ -483,14 +483,14 @@ class _Ridge:
         """The posterior after `record`, in the same coordinates."""
         if self.age >= REFRESH:
             return self.solve(self.U, self.Q, (self.X, self.rest))
-        v = self.P @ self.at(arm)
+        v = self.P.dot(self.at(arm))
         c = self.over(v)                                                     # x'V^{-1}x_arm
         grown = 1 + float(c[arm])
         g = c / grown
         self.M += np.multiply.outer(g, y - self.M[arm])
         self.leverage -= g * c
         np.maximum(self.leverage, 0.0, out=self.leverage)
-        self.P -= np.multiply.outer(v, v / grown)
+        self.P -= v[:, None].dot((v / grown)[None])
 
 
 def posterior(K: Problem | ArrayLike, arms: ArrayLike, y: ArrayLike, lam: float) -> tuple[np.ndarray, np.ndarray]:
@@ -739,8 +739,8 @@ class _Nystroem(_Bandit):
             self._safe[some] = np.where((p < 1.1) & (counts > 0), 1 - 1.01 * np.exp(-p * counts / 1.1) - 1e-13, 1.0)
         return kept
 
-    def _adopt(self, dictionary):
-        """Coordinates of another dictionary."""
+    def _adopt(self, dictionary, turn=False):
+        """Coordinates of another dictionary. turn: such that V is diagonal."""
         self._key, self.dictionary, self.m, self._fall = dictionary.tobytes(), dictionary, len(dictionary), math.inf
         if self._key not in self._known:
             if self._held > 4e6:                                             # numbers in `_known`: about 32 MB
@@ -748,14 +748,14 @@ class _Nystroem(_Bandit):
             Q, U = _nystrom(self.problem, dictionary)
             view = self.ridge.view(U) if self.ridge.small else (None, None)
             self._known[self._key], self._held = (U, Q, view), self._held + sum(map(np.size, (U, Q, view[0])))
-        self.ridge.solve(*self._known[self._key])
+        self.ridge.solve(*self._known[self._key], turn=turn)
 
 
 class ATA(_Nystroem):
     """(LDP-)ATA-GP-UCB, Alg. 1: truncation in the feature space. Theorem 2; non-private, Theorem 4 of C&G 2019.
 
     mu is linear in the rewards that truncation leaves whole, so the ridge takes those; only rewards at risk need
-    V^{-1/2}. Exact shortcuts, steps of their own, keep a round cheap: `_whole_for_ever`, `_size`, `InverseRoot`.
+    V^{-1/2}. Exact shortcuts, steps of their own, keep a round cheap: `_whole_for_ever`, `_sort`, `InverseRoot`.
     """
     presets = "order", "theorem"
 
@@ -769,8 +769,9 @@ class ATA(_Nystroem):
         self._exponent = (1 - self.s.alpha) / (2 + 2 * self.s.alpha)
 
     def _adopt(self, dictionary):
-        super()._adopt(dictionary)
-        self._past, self._first = None, self._schedule(max(self.m, 1))       # other coordinates, other widths
+        super()._adopt(dictionary, turn=self._plays is not None)             # V^{-1/2} will be wanted again
+        self._past, self._drift, self._limit = None, 0.0, -1.0               # other coordinates,
+        self._first = self._schedule(max(self.m, 1))                         # other widths
 
     def _schedule(self, m):
         """b_t and beta_{t+1} - B0 at t = 1, for dictionary size m >= 1."""
@@ -787,7 +788,7 @@ class ATA(_Nystroem):
             self._embed(arm, 0.0)
             some = self._out | ~self._whole_for_ever(self._arms, self._large, power)
             self._arms, self._large = np.append(self._arms[some], arm), np.append(self._large[some], y)
-            self._out, self._risk = np.append(self._out[some], True), None
+            self._out, self._risk, self._limit = np.append(self._out[some], True), None, -1.0
         if not self.ridge.age:
             self._plays = self._risk = None                                  # other coordinates
         elif self._plays is not None:
@@ -795,9 +796,10 @@ class ATA(_Nystroem):
         self.beta = self.B0
         if self.m:
             self.b, self.beta = self._first[0] * power, self.B0 + self._first[1] * power
-            if len(self._large) and (self._past or self.ridge.age % 8 == 0):
+            self._drift += self._past[0][arm] if self._past else 0.0
+            if len(self._large) and (self._drift > self._limit or self.ridge.age % 8 == 0):
                 self._sort()
-        at_risk = self._risk is not None or (len(self.ridge.P) and np.count_nonzero(self._out))
+        at_risk = self._risk is not None or (self.ridge.Q.size and np.count_nonzero(self._out))
         self.mu = self.ridge.M + self.ridge.over(self._truncated()) if at_risk else self.ridge.M.copy()
 
     def _whole_for_ever(self, arm, y, power, more=0):
@@ -807,32 +809,25 @@ class ATA(_Nystroem):
     def _sort(self):
         """Leave out of the ridge what may be truncated now, |y| max_i |u_i| > b_t; give it the others.
 
-        The root of the leverage, a bound of |u|, falls while the dictionary stays: what the ridge has been given then
-        stays whole, so that not every round need sort. The bounds of `_past` rise again.
+        Two bounds of max_i |u_i|: the root of the leverage, which falls while the dictionary stays, and the peak when
+        it was last computed plus its drift, which rises. So what the ridge has been given stays whole until the drift
+        is at `_limit`: not every round need sort. V -> V + zz' moves V^{-1/2} phi by at most
+        (2/pi) int |(V+s^2)^{-1} z| |z'(V+s^2)^{-1} phi| ds, which the leverages a of z and c of phi bound by a sqrt(c)
+        times a logarithm: `_past` has that without sqrt(c), by arms z, then sqrt(c) and the peaks.
         """
-        out = np.abs(self._large) * self._size(self._arms) > self.b * (1 - TIE)
+        arms, top, self._limit = self._arms, self.b * (1 - TIE) / np.abs(self._large), math.inf
+        out = np.sqrt(self.ridge.leverage[arms]) > top
+        if self._past:
+            root, room = self._past[1][arms], top - self._past[2][arms]
+            whole = out & (room >= root * self._drift)
+            self._limit = float((room[whole] / root[whole]).min(initial=math.inf))
+            out &= ~whole
         moved = out != self._out
         if np.count_nonzero(moved):
             arms, y = self._arms[moved], np.where(out, -self._large, self._large)[moved]
             np.add.at(self.ridge.sums, arms, y)
             self.ridge.M += self.ridge.over(self.ridge.P @ (self.ridge.at(arms) @ y))
             self._out, self._risk = out, None
-
-    def _size(self, arms):
-        """Upper bounds of max_i |u_i| for these arms: the root of the leverage, or the last peak plus its drift.
-
-        V -> V + zz' moves V^{-1/2} phi by at most (2/pi) int |(V+s^2)^{-1} z| |z'(V+s^2)^{-1} phi| ds, which the
-        leverages a of z and c of phi bound by a sqrt(c) times a logarithm. So peaks, once computed, serve many rounds.
-        """
-        size = np.sqrt(self.ridge.leverage[arms])
-        if self._past is None:
-            return size
-        counts, leverage, peak = self._past                                  # leverages fall: those of the past bound
-        x = min(max(self.s.lam * leverage.min(), 1e-300), 1.0)
-        h = math.sqrt(1 - x)
-        rate = (2 / math.pi) * (math.log1p(h) - 0.5 * math.log(x) + 1 / (1 + h))
-        drift = rate * ((self.ridge.counts - counts) @ leverage)
-        return np.minimum(size, peak[arms] + np.sqrt(leverage[arms]) * drift)
 
     def _truncated(self):
         """What the rewards at risk give to theta (Alg. 1, l. 9-12), in the ridge's coordinates.
@@ -842,24 +837,30 @@ class ATA(_Nystroem):
         S, Q = self._inverse_root(), self.ridge.Q
         if self._risk is None:
             self._risk = self.ridge.at(self._arms[self._out]) * self._large[self._out]       # x_tau y_tau
-        products = Q @ (S @ self._risk)                                                      # u_{i,tau} y_tau
+        products = S.between(Q, self._risk)                                                    # u_{i,tau} y_tau
         keep = np.abs(products) <= self.b
         if np.count_nonzero(keep) == keep.size:                              # peaks may spare the next rounds this
-            peak = np.full(self.problem.n, math.inf)
-            peak[self._played] = np.abs(Q @ (S @ self.ridge.at(self._played))).max(axis=0)
-            self._past = self.ridge.counts.copy(), self.ridge.leverage.copy(), peak
-        return S @ (np.add.reduce(products * keep, axis=1) @ Q)
+            leverage, peak = self.ridge.leverage, np.full(self.problem.n, math.inf)
+            peak[self._played] = np.abs(Q @ S.dot(self.ridge.at(self._played))).max(axis=0)
+            x = min(max(self.s.lam * float(leverage.min()), 1e-300), 1.0)
+            h = math.sqrt(1 - x)
+            rate = (2 / math.pi) * (math.log1p(h) - 0.5 * math.log(x) + 1 / (1 + h))
+            self._past, self._drift, self._limit = (rate * leverage, np.sqrt(leverage), peak), 0.0, -1.0
+        return S.dot((products * keep).dot(np.ones(len(keep.T))).dot(Q))
 
     def _inverse_root(self):
         """V^{-1/2} after the plays since it was last asked for; in new coordinates where these are other or many."""
         ridge, old, plays = self.ridge, self._root, self._plays
         new = plays is None or len(plays) > 12 or ridge.age > 0.9 * REFRESH  # before the ridge is solved without it
-        if new or not all(old.play(arm, ridge.at(arm)) for arm in plays):
-            ridge.solve(ridge.U, ridge.Q, (ridge.X, ridge.rest), turn=True)
+        for arm in () if new else plays:
+            new = new or not old.play(arm, ridge.at(arm))
+        if new:
+            if ridge.age or not ridge.turned:
+                ridge.solve(ridge.U, ridge.Q, (ridge.X, ridge.rest), turn=True)
             usual = [] if old is None else [arm for arm, count in zip(old.arms, old.counts) if count][:MOST - 8]
             self._root, self._risk = InverseRoot(1 / ridge.P.diagonal(), REFRESH, usual, ridge.at(usual).T), None
         self._plays = []
-        return self._root.S
+        return self._root
 
 
 class MoMA(_Nystroem):

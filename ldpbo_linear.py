@@ -5,7 +5,7 @@
 >>> root = InverseRoot(d, room=10.0, arms=[0], X=x[None])
 >>> root.play(0, x)
 True
->>> bool(np.allclose(root.S @ (np.diag(d) + np.outer(x, x)) @ root.S, np.eye(3), atol=1e-10))
+>>> bool(np.allclose(root.dot(root.dot(np.diag(d) + np.outer(x, x))), np.eye(3), atol=1e-10))
 True
 """
 
@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 MOST = 40       # different arms that an InverseRoot takes
-LATE = 8        # plays whose changes it keeps apart
+LATE = 16        # plays whose changes it keeps apart
 GROWTH = 1e3    # by which det V may grow: rounding grows with it, from 1e5 on beyond 1e-11
 
 
@@ -68,54 +68,80 @@ def nodes(low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 class InverseRoot:
-    """S = V^{-1/2}, (m, m), from V = diag(d) on: a play costs O(N (m^2 + p^2)), p the number of arms known.
+    """V^{-1/2}, (m, m), from V = diag(d) on: a play costs O(N (m^2 + p^2)), p the number of arms known.
 
     V^{-1/2} = sum_k w_k (V + s_k)^{-1}, and a play x changes each term by rank one. Of arms with coordinates X (p, m),
     C (N, p, p) keeps (V + s_k)^{-1} X' = G_k X' C_k', where G_k = (diag(d) + s_k)^{-1}; the row of a new arm follows
-    from V = diag(d) + sum_a count_a x_a x_a'. What the last plays take from C, B' A, is kept apart: at most LATE.
+    from V = diag(d) + sum_a count_a x_a x_a'. What the last arms take from C, B' A, is kept apart: at most LATE.
+    Plays of one arm in a row are of rank one together: j of them take hh'/(x'h + 1/j) from a term, h = (V + s_k)^{-1} x.
+    S is V^{-1/2} after the first of them, `again` counts the others.
     room: how much the plays may add to the largest eigenvalue of V. arms, X: those that are likely to be played.
     """
 
     def __init__(self, d: np.ndarray, room: float, arms: list[int], X: np.ndarray):
-        low, high = float(d.min()), float(d.max()) + room
-        s, w = nodes(low, high)
-        self.w, self.G = w[:, None], 1 / (d + s[:, None])                    # (N, 1), (N, m)
-        self.S, self.X, self.C = np.diag(d**-0.5), X, np.tile(np.eye(len(arms)), (len(s), 1, 1))
-        self.arms, self.counts = list(arms), np.zeros(len(arms))
+        low, high, p = float(d.min()), float(d.max()) + room, len(arms)
+        s, self.w = nodes(low, high)                                         # (N,)
+        self.S, self.G = np.diag(d**-0.5), 1 / (d + s[:, None])              # (m, m), (N, m)
+        self.X, self.C = np.empty((MOST, len(d))), np.empty((len(s), MOST, MOST))                # rows up to p are in use
+        self.A, self.B, self.late = np.empty((len(s), LATE, MOST)), np.empty((len(s), LATE, MOST)), 0
+        self.X[:p], self.C[:, :p, :p] = X, np.eye(p)
+        self.arms, self.counts, self.arm, self.again = list(arms), np.zeros(MOST), None, 0
         self.growth = 1.0 if high <= 1e12 * low else math.inf                # beyond, the nodes are not precise enough
-        self._clear()
+
+    def dot(self, v: np.ndarray) -> np.ndarray:
+        """V^{-1/2} v, for v (m,) or (m, q)."""
+        return self.S.dot(v) - self.h.T.dot((self.taken * self.h.dot(v).T).T) if self.again else self.S.dot(v)
+
+    def between(self, Q: np.ndarray, R: np.ndarray) -> np.ndarray:
+        """Q V^{-1/2} R. In a row of plays only what they change, if R is the one of the last call; Q must be the same."""
+        if not self.again:
+            return Q.dot(self.S.dot(R))
+        if self.last is not R:
+            self.last, self.ends = R, (Q.dot(self.S.dot(R)), Q.dot(self.h.T), self.h.dot(R))
+        whole, left, right = self.ends
+        return whole - left.dot((self.taken * right.T).T)
 
     def play(self, arm: int, x: np.ndarray) -> bool:
         """Add a play of `arm` with coordinates x (m,) -> was that possible? If not, it is time for a new root."""
-        new = arm not in self.arms
-        if self.growth > GROWTH or (new and len(self.arms) == MOST):
+        if self.growth > GROWTH or (arm != self.arm and len(self.arms) == MOST and arm not in self.arms):
             return False
-        if new:
-            self._add(arm, x)
-        j = self.arms.index(arm)
-        row = self.C[:, j] - (self.B[:, None, :, j] @ self.A)[:, 0]
-        h = self.G * (row @ self.X)                                          # (V + s_k)^{-1} x, (N, m)
-        c = h @ self.X.T
-        grown = 1 + c[:, j, None]
-        self.S -= h.T @ (h * (self.w / grown))
-        self.A[:, self.late], self.B[:, self.late] = row, c / grown
-        self.counts[j] += 1
-        self.growth *= float(grown[0, 0])                                    # s_0 is next to 0
-        self.late += 1
-        if self.late == LATE:
-            self.C -= self.B.transpose(0, 2, 1) @ self.A
-            self._clear()
+        if arm == self.arm:
+            if not self.again:
+                self.h, self.own = (self.h.T / self.grown).T, self.c[:, self.j] / self.grown     # after the first play
+            self.again += 1
+            self.taken = self.w / (self.own + 1 / self.again)
+            self.growth *= 1 + self.first / (1 + self.again * self.first)
+        else:
+            self._settle(arm not in self.arms)
+            if arm not in self.arms:
+                self._add(arm, x)
+            p, self.arm, self.last, self.j = len(self.arms), arm, None, self.arms.index(arm)
+            row = self.C[:, self.j, :p] - (self.B[:, None, :self.late, self.j] @ self.A[:, :self.late, :p])[:, 0]
+            self.h = self.G * row.dot(self.X[:p])                            # (V + s_k)^{-1} x, (N, m)
+            self.c, self.A[:, self.late, :p] = self.h.dot(self.X[:p].T), row
+            self.grown = 1 + self.c[:, self.j]
+            self.S -= (self.h.T * (self.w / self.grown)).dot(self.h)
+            self.first = float(self.c[0, self.j])                            # s_0 is next to 0
+            self.growth *= 1 + self.first
+        self.counts[self.j] += 1
         return True
 
-    def _add(self, arm, x):
-        """Room for another arm."""
-        C, p = self.C - self.B.transpose(0, 2, 1) @ self.A, len(self.arms)
-        met = self.G @ (self.X * x).T * self.counts                          # count_a x_a' G_k x, (N, p)
-        self.C = np.zeros((len(C), p + 1, p + 1))
-        self.C[:, :p, :p], self.C[:, p, :p], self.C[:, p, p] = C, -np.einsum("Na,Nab->Nb", met, C), 1.0
-        self.X, self.arms, self.counts = np.vstack([self.X, x]), [*self.arms, arm], np.append(self.counts, 0.0)
-        self._clear()
+    def _settle(self, whole):
+        """End a row of plays. whole: C shall have all of them."""
+        p = len(self.arms)
+        if self.arm is not None:
+            if self.again:
+                self.S -= (self.h.T * self.taken).dot(self.h)
+            np.divide(self.c, (self.grown - self.again / (1 + self.again))[:, None], out=self.B[:, self.late, :p])
+            self.arm, self.late, self.again = None, self.late + 1, 0
+        if self.late == LATE or (whole and self.late):
+            self.C[:, :p, :p] -= self.B[:, :self.late, :p].transpose(0, 2, 1) @ self.A[:, :self.late, :p]
+            self.late = 0
 
-    def _clear(self):
-        N, p = self.C.shape[:2]
-        self.A, self.B, self.late = np.zeros((N, LATE, p)), np.zeros((N, LATE, p)), 0
+    def _add(self, arm, x):
+        """Another arm, which C meets after all plays."""
+        p = len(self.arms)
+        met = (self.X[:p] * x).dot(self.G.T).T * self.counts[:p]             # count_a x_a' G_k x, (N, p)
+        self.C[:, p, :p], self.C[:, :p, p], self.C[:, p, p] = -(met[:, None] @ self.C[:, :p, :p])[:, 0], 0.0, 1.0
+        self.X[p] = x
+        self.arms.append(arm)

@@ -324,6 +324,30 @@ def test_ata_sees_a_product_that_grows_past_the_threshold_because_another_arm_is
     assert crossings >= 6, "no coordinate grew: the test shows nothing"
 
 
+@pytest.mark.parametrize("wait", range(1, 9))
+@pytest.mark.parametrize("kernel", KERNEL)
+def test_ata_sees_it_also_after_rounds_in_which_nothing_could_grow(kernel, wait):
+    """The last arm has next to no variance: its plays move nothing, so that the reward goes to the ridge as whole. Then one play of z moves it across."""
+    n, T = len(KERNEL[kernel][::3]), 1000
+    K = 1e-6 * np.eye(n + 1)
+    K[:n, :n] = KERNEL[kernel][::3, ::3]
+    core = ldpbo.make("ATA", ldpbo.Problem(K=K, f=np.zeros(n + 1), B=1.0, R=1.0, v=1.0, c=1.0), T, q=math.inf)
+    slow = o.oracle("ATA", K, T, B=1.0, R=1.0, v=1.0, c=1.0, q=math.inf)
+    growth = {}
+    for a in range(n):
+        now = np.max(np.abs(coordinates(K, [*range(n + 1), a], 1.0)[:, a]))
+        growth |= {(a, z): np.max(np.abs(coordinates(K, [*range(n + 1), a, z], 1.0)[:, a])) / now for z in range(n)}
+    a, z = max(growth, key=growth.get)
+    b, top = math.sqrt(1 / math.log((n + 2) * T)), np.max(np.abs(coordinates(K, [*range(n + 1), a], 1.0)[:, a]))
+    y, risk = b / top * (1 - 0.5 * (growth[a, z] - 1)), []
+    for arm, reward in [*((x, 0.0) for x in range(n + 1)), (a, y), *[(n, 0.0)] * wait, (z, 0.0)]:
+        core.tell(reward, arm=arm)
+        slow.feed(arm, reward)
+        np.testing.assert_allclose(core.mu, slow.mu, atol=1e-8 * max(1, y))
+        risk.append(bool(core._out.any()))
+    assert growth[a, z] > 1.001 and risk[-2:] == [False, True], "the reward was not given to the ridge: the test shows nothing"
+
+
 @pytest.mark.parametrize("lam", [1.0, 0.05])
 def test_ata_agrees_with_the_oracle_where_the_root_of_v_is_updated(lam):
     """60 Matern arms: coordinates in which V was diagonal serve many rounds, and plays bring the root up to date (`_inverse_root`)."""
@@ -359,7 +383,7 @@ def test_inverse_root_squares_to_the_inverse_as_plays_are_added(lam, burst):
             learner.tell(0.0, arm=int(a))
             counts[a] += 1
         U = learner.ridge.U
-        S = learner._inverse_root()
+        S = learner._inverse_root().dot(np.eye(9))
         turned += U is not learner.ridge.U
         x = learner.ridge.U.T @ learner.problem.Z
         V = (x * counts) @ x.T + lam * np.eye(9)
