@@ -836,8 +836,10 @@ class ATA(_Nystroem):
         """
         S, Q = self._inverse_root(), self.ridge.Q
         if self._risk is None:
-            self._risk = self.ridge.at(self._arms[self._out]) * self._large[self._out]       # x_tau y_tau
-        products = S.between(Q, self._risk)                                                    # u_{i,tau} y_tau
+            y = self._large[self._out]
+            self._risk = self.ridge.at(self._arms[self._out]) * y, np.ones(len(y))           # x_tau y_tau
+        R, ones = self._risk
+        products = S.between(Q, R)                                                           # u_{i,tau} y_tau
         keep = np.abs(products) <= self.b
         if np.count_nonzero(keep) == keep.size:                              # peaks may spare the next rounds this
             leverage, peak = self.ridge.leverage, np.full(self.problem.n, math.inf)
@@ -846,7 +848,7 @@ class ATA(_Nystroem):
             h = math.sqrt(1 - x)
             rate = (2 / math.pi) * (math.log1p(h) - 0.5 * math.log(x) + 1 / (1 + h))
             self._past, self._drift, self._limit = (rate * leverage, np.sqrt(leverage), peak), 0.0, -1.0
-        return S.dot((products * keep).dot(np.ones(len(keep.T))).dot(Q))
+        return S.dot((products * keep).dot(ones).dot(Q))
 
     def _inverse_root(self):
         """V^{-1/2} after the plays since it was last asked for; in new coordinates where these are other or many."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
@@ -61,13 +62,19 @@ def streams(seed: int, trial: int) -> tuple[int, np.random.Generator, np.random.
     return int(problem.generate_state(1)[0]), np.random.default_rng(env), np.random.default_rng(privacy), sketch
 
 
+@functools.cache
+def _libraries():
+    """NumPy's BLAS and the like, found once; None where nobody can."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController()
+
+
 def _one_thread():
     """One BLAS thread, so that sums come out the same on every machine."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return contextlib.nullcontext()
-    return threadpool_limits(1)
+    return _libraries().limit(limits=1) if _libraries() else contextlib.nullcontext()
 
 
 def _problems(problem, trials, seed, options):
