@@ -27,7 +27,7 @@ import numpy as np
 import ldpbo_checks as check
 import ldpbo_core as core
 
-FORMAT = 3          # version of saved learners: one more whenever they keep something else
+FORMAT = 4          # version of saved learners: one more whenever they keep something else
 
 
 def code_hash() -> str:

@@ -82,8 +82,8 @@ class InverseRoot:
         low, high, p = float(d.min()), float(d.max()) + room, len(arms)
         s, self.w = nodes(low, high)                                         # (N,)
         self.S, self.G = np.diag(d**-0.5), 1 / (d + s[:, None])              # (m, m), (N, m)
-        self.X, self.C = np.empty((MOST, len(d))), np.empty((len(s), MOST, MOST))                # rows up to p are in use
-        self.A, self.B, self.late = np.empty((len(s), LATE, MOST)), np.empty((len(s), LATE, MOST)), 0
+        self.X, self.C = np.zeros((MOST, len(d))), np.zeros((len(s), MOST, MOST))                # rows up to p are in use
+        self.A, self.B, self.late = np.zeros((len(s), LATE, MOST)), np.zeros((len(s), LATE, MOST)), 0
         self.X[:p], self.C[:, :p, :p] = X, np.eye(p)
         self.arms, self.counts, self.arm, self.again = list(arms), np.zeros(MOST), None, 0
         self.growth = 1.0 if high <= 1e12 * low else math.inf                # beyond, the nodes are not precise enough

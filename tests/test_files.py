@@ -280,3 +280,17 @@ def test_pickles_copies_and_files_of_a_private_learner_hold_no_reward_of_the_tab
             with pytest.raises(ValueError, match="f = None"):
                 twin.problem.sample(0, rng)
         assert learner.problem is problem
+
+
+def test_a_file_holds_nothing_of_the_memory_that_its_arrays_were_made_in(tmp_path):
+    """Freed arrays of a secret lie around while ATA makes its own; the secret is in none of those that it saves."""
+    problem, secret = PROBLEMS["table"], 0.12345678901234567
+    learner = ldpbo.make("ATA", problem, 200, rng=0)
+    for y in 40 * np.random.default_rng(2).standard_t(2, 60):
+        for size in range(1, 60_000, 97):
+            np.full(size, secret)
+        learner.tell(y, arm=learner.ask())
+    assert learner._root is not None
+    learner.save(tmp_path / "learner.npz")
+    with zipfile.ZipFile(tmp_path / "learner.npz") as archive:
+        assert np.float64(secret).tobytes() not in b"".join(archive.read(member) for member in archive.namelist())
