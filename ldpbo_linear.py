@@ -73,8 +73,8 @@ class InverseRoot:
     V^{-1/2} = sum_k w_k (V + s_k)^{-1}, and a play x changes each term by rank one. Of arms with coordinates X (p, m),
     C (N, p, p) keeps (V + s_k)^{-1} X' = G_k X' C_k', where G_k = (diag(d) + s_k)^{-1}; the row of a new arm follows
     from V = diag(d) + sum_a count_a x_a x_a'. What the last arms take from C, B' A, is kept apart: at most LATE.
-    Plays of one arm in a row are of rank one together: j of them take hh'/(x'h + 1/j) from a term, h = (V + s_k)^{-1} x.
-    S is V^{-1/2} after the first of them, `again` counts the others.
+    Plays of one arm in a row are of rank one together: j of them take hh'/(x'h + 1/j) from a term, where
+    h = (V + s_k)^{-1} x. S is V^{-1/2} after the first of them, `again` counts the others.
     room: how much the plays may add to the largest eigenvalue of V. arms, X: those that are likely to be played.
     """
 
@@ -82,10 +82,12 @@ class InverseRoot:
         low, high, p = float(d.min()), float(d.max()) + room, len(arms)
         s, self.w = nodes(low, high)                                         # (N,)
         self.S, self.G = np.diag(d**-0.5), 1 / (d + s[:, None])              # (m, m), (N, m)
-        self.X, self.C = np.zeros((MOST, len(d))), np.zeros((len(s), MOST, MOST))                # rows up to p are in use
+        self.X, self.C = np.zeros((MOST, len(d))), np.zeros((len(s), MOST, MOST))    # rows up to p are in use
         self.A, self.B, self.late = np.zeros((len(s), LATE, MOST)), np.zeros((len(s), LATE, MOST)), 0
         self.X[:p], self.C[:, :p, :p] = X, np.eye(p)
-        self.arms, self.counts, self.arm, self.again = list(arms), np.zeros(MOST), None, 0
+        self.arms, self.counts = list(arms), np.zeros(MOST)
+        self.arm, self.again, self.h, self.taken = -1, 0, self.G, self.w     # -1: no arm was played since C was written
+        self.last: np.ndarray | None = None
         self.growth = 1.0 if high <= 1e12 * low else math.inf                # beyond, the nodes are not precise enough
 
     def dot(self, v: np.ndarray) -> np.ndarray:
@@ -93,7 +95,7 @@ class InverseRoot:
         return self.S.dot(v) - self.h.T.dot((self.taken * self.h.dot(v).T).T) if self.again else self.S.dot(v)
 
     def between(self, Q: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """Q V^{-1/2} R. In a row of plays only what they change, if R is the one of the last call; Q must be the same."""
+        """Q V^{-1/2} R, with one Q for all calls. In a row of plays only what they change, while R is the same."""
         if not self.again:
             return Q.dot(self.S.dot(R))
         if self.last is not R:
@@ -105,13 +107,7 @@ class InverseRoot:
         """Add a play of `arm` with coordinates x (m,) -> was that possible? If not, it is time for a new root."""
         if self.growth > GROWTH or (arm != self.arm and len(self.arms) == MOST and arm not in self.arms):
             return False
-        if arm == self.arm:
-            if not self.again:
-                self.h, self.own = (self.h.T / self.grown).T, self.c[:, self.j] / self.grown     # after the first play
-            self.again += 1
-            self.taken = self.w / (self.own + 1 / self.again)
-            self.growth *= 1 + self.first / (1 + self.again * self.first)
-        else:
+        if arm != self.arm:
             self._settle(arm not in self.arms)
             if arm not in self.arms:
                 self._add(arm, x)
@@ -123,17 +119,23 @@ class InverseRoot:
             self.S -= (self.h.T * (self.w / self.grown)).dot(self.h)
             self.first = float(self.c[0, self.j])                            # s_0 is next to 0
             self.growth *= 1 + self.first
+        else:
+            if not self.again:
+                self.h, self.own = (self.h.T / self.grown).T, self.c[:, self.j] / self.grown     # after the first play
+            self.again += 1
+            self.taken = self.w / (self.own + 1 / self.again)
+            self.growth *= 1 + self.first / (1 + self.again * self.first)
         self.counts[self.j] += 1
         return True
 
     def _settle(self, whole):
         """End a row of plays. whole: C shall have all of them."""
         p = len(self.arms)
-        if self.arm is not None:
+        if self.arm >= 0:
             if self.again:
                 self.S -= (self.h.T * self.taken).dot(self.h)
             np.divide(self.c, (self.grown - self.again / (1 + self.again))[:, None], out=self.B[:, self.late, :p])
-            self.arm, self.late, self.again = None, self.late + 1, 0
+            self.arm, self.late, self.again = -1, self.late + 1, 0
         if self.late == LATE or (whole and self.late):
             self.C[:, :p, :p] -= self.B[:, :self.late, :p].transpose(0, 2, 1) @ self.A[:, :self.late, :p]
             self.late = 0
