@@ -448,8 +448,8 @@ class _Ridge:
             return                                                           # same span, same leverages
         if before is not None and U is not None:
             w, E = np.linalg.eigh(self._change() - before)
-            some = np.abs(w) > 1e-10 * np.abs(w).max(initial=0.0)            # the rest: rounding of U
-            if np.count_nonzero(some) < len(w) / 4:                          # the leverages change by few directions
+            some = np.abs(w) > 1e-9 * np.abs(w).max(initial=0.0)             # the rest: rounding of U
+            if np.count_nonzero(some) < len(w) / 2:                          # the leverages change by few directions
                 self.leverage += w[some] @ (E[:, some].T @ self.Z) ** 2
                 return
         block = 1 + 10**7 // max(len(self.Z), 1)
@@ -538,9 +538,10 @@ def _nystrom(problem, dictionary):
     """
     part = problem.Z[:, dictionary]                                          # Z_D (r, m)
     if len(part) < len(dictionary):
-        U, root = _root(*np.linalg.eigh(part @ part.T), EIGEN_CUT)
-        missed = problem.diagonal - problem.lost - ((U.T @ problem.Z) ** 2).sum(axis=0)     # of |z|^2, outside the span
-        if len(root) == len(part) or missed.max() < 1e-8:
+        w, E = np.linalg.eigh(part @ part.T)
+        U, root = _root(w, E, EIGEN_CUT)
+        missed = ((E[:, :len(w) - len(root)].T @ problem.Z) ** 2).sum(axis=0)               # of |z|^2, outside the span
+        if missed.max() < 1e-8:
             return (part.T @ U) / root, U
     K = problem.K[np.ix_(dictionary, dictionary)] if problem.points is None else part.T @ part
     Q, root = _root(*np.linalg.eigh(K), EIGEN_CUT)
@@ -770,8 +771,7 @@ class ATA(_Nystroem):
 
     def _adopt(self, dictionary):
         super()._adopt(dictionary, turn=self._plays is not None)             # V^{-1/2} will be wanted again
-        self._past, self._drift, self._limit = None, 0.0, -1.0               # other coordinates,
-        self._first = self._schedule(max(self.m, 1))                         # other widths
+        self._past, self._drift, self._limit, self._first = None, 0.0, -1.0, self._schedule(max(self.m, 1))
 
     def _schedule(self, m):
         """b_t and beta_{t+1} - B0 at t = 1, for dictionary size m >= 1."""
