@@ -349,7 +349,11 @@ def play(page, part, out, screen):
                 return begin(cell, index, **more)
 
             nb_man.cell_start = cell_start
-            return super().execute_managed_notebook(nb_man, *args, **kwargs)
+            path, nb_man.output_path = nb_man.output_path, None  # saved first and last, however it ends: not at each cell
+            try:
+                return super().execute_managed_notebook(nb_man, *args, **kwargs)
+            finally:
+                nb_man.output_path = path
 
     papermill_engines.register(f"watched-{page.name}", Watched)
     try:

@@ -202,7 +202,7 @@ def _script(packages: dict[str, Path]) -> bytes:
     index = json.dumps([[name, len(data)] for name, data in files.items()]).encode()
     pack = struct.pack("<I", len(index)) + index + b"".join(files.values())  # length, index, contents
     parts = {"asm": py["pyodide.asm.js"], "loader": py["pyodide.js"], "wasm": py["pyodide.asm.wasm"], "numpy": pack}
-    coded = {name: base64.b64encode(gzip.compress(data, 9, mtime=0)).decode() for name, data in parts.items()}
+    coded = {name: base64.b64encode(gzip.compress(data, 6, mtime=0)).decode() for name, data in parts.items()}
     coded["stdlib"] = base64.b64encode(py["python_stdlib.zip"]).decode()  # a zip already
     return ("window.LDPBO_RUNTIME = " + json.dumps(coded) + ";\n").encode()
 
