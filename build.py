@@ -293,7 +293,7 @@ def run(page, digest, out, screen):
     return (time.time() - start) if fresh else 0.0
 
 
-multiprocessing.set_forkserver_preload(["__main__", "ipykernel.kernelapp", "ldpbo_figures"])
+multiprocessing.set_forkserver_preload(["__main__", "ipykernel.kernelapp", "ipykernel.debugger", "ldpbo_figures"])
 
 
 class Kernel(multiprocessing.get_context("forkserver").Process):
