@@ -349,7 +349,7 @@ def play(page, part, out, screen):
                 return begin(cell, index, **more)
 
             nb_man.cell_start = cell_start
-            path, nb_man.output_path = nb_man.output_path, None  # saved first and last, however it ends: not at each cell
+            path, nb_man.output_path = nb_man.output_path, None  # saved first and last, not at each cell
             try:
                 return super().execute_managed_notebook(nb_man, *args, **kwargs)
             finally:

@@ -603,8 +603,7 @@ class _Bandit:
 
     def ask(self) -> int:
         """The arm to play next; the same arm until its reward is told."""
-        if self._asked is None:
-            self._asked = self._choose()
+        self._asked = self._choose() if self._asked is None else self._asked
         return self._asked
 
     def tell(self, reward: float, arm: int | None = None) -> None:
@@ -665,14 +664,17 @@ class TGP(_Bandit):
             moment = max(a, 1) * (self.B**2 + a * math.gamma(2 * theta + 1) * b ** (-2 * theta))
         return 2 * math.sqrt(2) * self.b * math.sqrt(gamma + log_delta) + math.sqrt(moment * (math.log(t) + 1))
 
+    def _hear(self, y, sigma):
+        """A reward y where sigma was that: b_t and the next beta -> what y counts as (l. 8)."""
+        self.b = self._b(t := self.t + 1)
+        self.gain += 0.5 * math.log1p(sigma**2 / self.s.lam)
+        self.beta = self.B + self.s.beta_scale * self._width(t) / math.sqrt(self.s.lam)
+        return y if abs(y) <= self.b else 0.0
+
     def _update(self, arm, y):
-        t = self.t + 1
-        self.b = self._b(t)
-        self.gain += 0.5 * math.log1p(self.sigma[arm] ** 2 / self.s.lam)
-        self.ridge.add(arm, y if abs(y) <= self.b else 0.0)                                   # l. 8
+        self.ridge.add(arm, self._hear(y, float(self.sigma[arm])))
         self.mu = self.ridge.M.copy()
         self.sigma = np.sqrt(self.s.lam * self.ridge.leverage)
-        self.beta = self.B + self.s.beta_scale * self._width(t) / math.sqrt(self.s.lam)
 
 
 class GPUCB(TGP):

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
@@ -22,11 +23,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import ldpbo_checks as check
-from ldpbo_core import ALGORITHMS, CTL, PE, Identity, OneBit, Problem, make
+from ldpbo_core import ALGORITHMS, CTL, GPUCB, PE, REFRESH, TGP, TIE, Identity, OneBit, Problem, make
 
 if TYPE_CHECKING:
     import pandas
 
+TOGETHER = 16       # trials that play a round at a time
 SINGLES = 10**7     # `simulate_batches` adds single draws up to this horizon where sums have no law of their own
 
 
@@ -90,14 +92,24 @@ def _problems(problem, trials, seed, options):
     return problems, np.stack([p.known_f("compute regret").max() - p.f for p in problems])       # gaps (trials, n)
 
 
-def _run(job):
-    """One algorithm in one trial -> arms (T,), clipped count, reports (T,) or None."""
-    problem, name, T, seed, trial, trace, options = job
+def _start(job):
+    """Learner, curator, users' draws and privacy draws of one algorithm in one trial."""
+    problem, name, T, seed, trial, _, options = job
     _, env, privacy, sketch = streams(seed, trial)
     learner = make(name, problem, T, rng=np.random.default_rng(sketch), **options)
     curator = Identity() if learner.s.curator is None else copy.copy(learner.s.curator)
-    users, noise = problem.draw(env, T).tolist(), curator.draw(privacy, T).tolist()
-    arms, reports = np.empty(T, dtype=np.int16 if problem.n < 2**15 else np.int32), np.empty(T) if trace else None
+    return learner, curator, problem.draw(env, T).tolist(), curator.draw(privacy, T).tolist()
+
+
+def _empty(problem, *shape):
+    return np.empty(shape, dtype=np.int16 if problem.n < 2**15 else np.int32)
+
+
+def _run(job):
+    """One algorithm in one trial -> arms (T,), clipped count, reports (T,) or None."""
+    problem, _, T, _, _, trace, _ = job
+    learner, curator, users, noise = _start(job)
+    arms, reports = _empty(problem, T), np.empty(T) if trace else None
     with _one_thread():
         for t in range(T):
             arms[t] = arm = learner.ask()
@@ -106,6 +118,61 @@ def _run(job):
                 reports[t] = y
             learner.tell(y)
     return arms, curator.clipped, reports
+
+
+def _run_all(jobs):
+    """`_run` of several trials of one algorithm -> an iterable of what it returns.
+
+    TGP and GP-UCB on small domains play a round of all trials at a time: what `first_max` and the ridge do is done to
+    arrays with an axis of trials, number by number the same, and NumPy is called once for them all.
+    """
+    problem, name, T, _, _, trace, _ = jobs[0]
+    alike = len({job[0].Z.shape for job in jobs}) == 1 and problem.Z.size <= 10**5
+    if ALGORITHMS[name] not in (TGP, GPUCB) or len(jobs) == 1 or not alike:
+        return map(_run, jobs)
+    if len(jobs) > TOGETHER:
+        return itertools.chain(_run_all(jobs[:TOGETHER]), _run_all(jobs[TOGETHER:]))
+    runs, each = [_start(job) for job in jobs], np.arange(len(jobs))
+    learners: list[Any] = [run[0] for run in runs]
+    ridges = [learner.ridge for learner in learners]
+    sigma, beta = np.stack([learner.sigma for learner in learners]), np.array([learner.beta for learner in learners])
+    X, P, M, leverage = (np.stack([getattr(r, part) for r in ridges]) for part in ("X", "P", "M", "leverage"))
+    arms, reports, heard = _empty(problem, T, len(jobs)), np.empty((T, len(jobs))), np.empty(len(jobs))
+    counts, sums = np.zeros(M.shape), np.zeros(M.shape)
+    with _one_thread():
+        for t in range(T):
+            score = M + beta[:, None] * sigma
+            top = score[each, score.argmax(axis=1)]
+            arms[t] = played = (score >= (top - TIE * np.maximum(1.0, np.abs(top)))[:, None]).argmax(axis=1)
+            before = sigma[each, played].tolist()
+            for i, (arm, (learner, curator, users, noise)) in enumerate(zip(played.tolist(), runs)):
+                y = curator.report(learner.problem.reward(arm, users[t]), noise[t])
+                if not abs(y) < 1e100:
+                    learner.tell(y, arm)                                     # which says what is wrong
+                reports[t, i], heard[i] = y, learner._hear(y, before[i])
+                learner.t, beta[i] = t + 1, learner.beta
+            counts[each, played] += 1
+            sums[each, played] += heard
+            if (t + 1) % REFRESH:
+                v = P @ X[each, :, played][:, :, None]
+                c = (X.transpose(0, 2, 1) @ v)[:, :, 0]
+                grown = 1 + c[each, played]
+                g, w = c / grown[:, None], v.transpose(0, 2, 1) / grown[:, None, None]
+                M += g * (heard - M[each, played])[:, None]
+                leverage -= g * c
+                np.maximum(leverage, 0.0, out=leverage)
+                if P[0].size < 2500:
+                    P -= v * w
+                else:                                                        # BLAS is faster
+                    for i in each:
+                        P[i] -= v[i].dot(w[i])
+            else:
+                for i, ridge in enumerate(ridges):
+                    ridge.counts, ridge.sums, ridge.plays = counts[i], sums[i], t + 1
+                    ridge.solve()
+                    P[i], M[i], leverage[i] = ridge.P, ridge.M, ridge.leverage
+            sigma = np.sqrt(ridges[0].lam * leverage)
+    return [(arms[:, i], run[1].clipped, reports[:, i] if trace else None) for i, run in enumerate(runs)]
 
 
 def simulate(problem: Problem | Callable[[int], Problem], names: str | Iterable[str], T: int, *, trials: int, seed: int,
@@ -133,7 +200,9 @@ def simulate(problem: Problem | Callable[[int], Problem], names: str | Iterable[
         from concurrent.futures import ProcessPoolExecutor
         pool = ProcessPoolExecutor(min(workers, len(jobs)))
     with pool as executor:
-        for result in (executor.map if isinstance(executor, Executor) else map)(_run, jobs):
+        done = executor.map(_run, jobs) if isinstance(executor, Executor) else itertools.chain.from_iterable(
+            _run_all(jobs[start:start + trials]) for start in range(0, len(jobs), trials))
+        for result in done:
             results.append(result)
             if progress:
                 progress(len(results), len(jobs))

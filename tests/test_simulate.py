@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ldpbo_core as ldpbo
+import ldpbo_simulate
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 NAMES = ["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform"]
@@ -64,6 +65,55 @@ def test_simulate_equals_hand_driven_ask_and_tell_draw_by_draw(case):
             np.testing.assert_allclose(out.regret[i, trial], regret, rtol=1e-12)
             np.testing.assert_array_equal(out.records["pulls"][i, trial], np.bincount(arms, minlength=used.n))
             assert out.records["uniform"][trial] == pytest.approx(np.mean(np.max(used.f) - used.f), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["TGP", "GP-UCB"])
+@pytest.mark.parametrize("n", [12, 60])                     # fewer and more features than BLAS is called for
+def test_trials_that_play_a_round_at_a_time_are_those_that_play_alone(n, name):
+    """Beyond a fresh solve of the ridge, and with more trials than go together."""
+    T, trials, problem = ldpbo.REFRESH + 20, ldpbo_simulate.TOGETHER + 2, lambda seed: ldpbo.synthetic_problem("matern", "uniform", seed, n=n)
+    out = ldpbo.simulate(problem, name, T, trials=trials, seed=3, trace=True, eps=1.0, beta_scale=0.1)
+    for trial in (0, 1, trials - 3, trials - 1):
+        _, arms, reports, _ = by_hand(problem, name, T, 3, trial, eps=1.0, beta_scale=0.1)
+        np.testing.assert_array_equal(out.records["arms"][0, trial], arms)
+        np.testing.assert_array_equal(out.records["reports"][0, trial], reports)
+    assert len({len(set(row)) for row in out.records["arms"][0]}) > 1          # the trials play different arms
+
+
+def test_scores_that_differ_by_rounding_are_a_tie_in_every_trial():
+    """Arms on a circle, all rewards 0: after each play most scores come in pairs."""
+    steps = np.abs(np.subtract.outer(np.arange(40), np.arange(40)))
+    problem = ldpbo.Problem(K=np.exp(-np.minimum(steps, 40 - steps) / 9), f=np.zeros(40), B=1.0, R=0.0)
+    out = ldpbo.simulate(problem, "TGP", 60, trials=2, seed=3, trace=True)
+    for trial in range(2):
+        np.testing.assert_array_equal(out.records["arms"][0, trial], by_hand(problem, "TGP", 60, 3, trial)[1])
+
+
+@pytest.mark.parametrize("settings", [dict(eps=1.0, curator=ldpbo.OneBit), dict(weibull=(1.0, 2.0, 1.0), constants="theorem"), dict(constants="repaired")])
+def test_whatever_the_settings_the_trials_are_those_of_two_processes(settings):
+    problem = small("uniform" if "weibull" in settings else "t3", 1)
+    one, two = (ldpbo.simulate(problem, "TGP", 80, trials=3, seed=2, trace=True, workers=workers, **settings) for workers in (1, 2))
+    np.testing.assert_array_equal(one.records["reports"], two.records["reports"])
+    np.testing.assert_array_equal(one.regret, two.regret)
+
+
+def test_problems_of_different_rank_are_played_one_after_the_other():
+    ranks = []
+
+    def problem(seed):
+        X = np.random.default_rng(seed).normal(size=(15, 1 + len(ranks) % 3)) / 9
+        ranks.append(X.shape[1])
+        return ldpbo.Problem(points=X, kernel=ldpbo.linear_kernel, f=X[:, 0], B=1.0, R=0.1)
+
+    regret = ldpbo.simulate(problem, "TGP", 30, trials=3, seed=0, eps=1.0).regret
+    assert ranks == [1, 2, 3] and len({row[-1] for row in regret[0]}) == 3
+
+
+def test_a_report_beyond_what_a_learner_takes_is_refused_in_every_trial():
+    huge = ldpbo.Problem(K=np.eye(3), f=np.full(3, 9e99), B=9e99, R=1.0)
+    for trials in (1, 2):
+        with pytest.raises(ValueError, match="reward = .* must be a finite number below 1e100"):
+            ldpbo.simulate(huge, "GP-UCB", 200, trials=trials, seed=0, eps=1.9)
 
 
 @pytest.mark.parametrize("case", ["new f per trial, private", "table, non-private"])
