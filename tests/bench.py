@@ -203,6 +203,10 @@ def nine_panels(T=20_000, slices=40):
     report("TGP / bare rank-one update, the panels with n = 100", hundred[1], hundred[3], **at_most(2))
     # 2 (TGP) + 4 x 2 (ATA) + 2 (MoMA) over 3, if the targets above are met. The limit of 180 s for ten trials that stood here was about 5 on the machine it was set on.
     report("nine panels at both settings, a round of the three learners / bare update", total[:3].sum() / 3, total[3], **at_most(4))
+    for panel, which, eps in PANELS[:3]:
+        run = functools.partial(ldpbo.simulate, problems[which], "TGP", T // 10, eps=eps)
+        alone, together = np.sum([(clock(lambda i=i: run(trials=1, seed=i)), clock(lambda: run(trials=10, seed=0)) / 10) for i in range(10)], axis=0)
+        report(f"TGP in simulate, panel {panel}: ten runs of one trial / one run of ten", alone, together, **at_least(1.2))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     report("peak memory of this process after the nine panels / 333 MB (a third of 1,000 for three processes)", peak, 333.0, **at_most(1), unit="MB")
 
