@@ -120,72 +120,59 @@ def _run(job):
     return arms, curator.clipped, reports
 
 
-def _together(runs, T):
-    """Trials of TGP or GP-UCB on small domains of one shape, a round of all at a time: yields arms and reports.
+def _run_all(jobs):
+    """`_run` of several trials of one algorithm -> an iterable of what it returns.
 
-    runs: what `_start` returns of each trial. What `first_max` and the ridge do is done to arrays with an axis of
-    trials, number by number the same, so that NumPy is called once for them all.
+    TGP and GP-UCB on small domains play a round of all trials at a time: what `first_max` and the ridge do is done to
+    arrays with an axis of trials, number by number the same, and NumPy is called once for them all.
     """
-    learners, each = [run[0] for run in runs], np.arange(len(runs))
+    problem, name, T, _, _, trace, _ = jobs[0]
+    alike = len({job[0].Z.shape for job in jobs}) == 1 and problem.Z.size <= 10**5
+    if ALGORITHMS[name] not in (TGP, GPUCB) or len(jobs) == 1 or not alike:
+        return map(_run, jobs)
+    if len(jobs) > TOGETHER:
+        return itertools.chain(_run_all(jobs[:TOGETHER]), _run_all(jobs[TOGETHER:]))
+    runs, each = [_start(job) for job in jobs], np.arange(len(jobs))
+    learners: list[Any] = [run[0] for run in runs]
     ridges = [learner.ridge for learner in learners]
     sigma, beta = np.stack([learner.sigma for learner in learners]), np.array([learner.beta for learner in learners])
     X, P, M, leverage = (np.stack([getattr(r, part) for r in ridges]) for part in ("X", "P", "M", "leverage"))
-    counts, sums, reports, heard = np.zeros(M.shape), np.zeros(M.shape), np.empty(len(runs)), np.empty(len(runs))
-    for t in range(T):
-        score = M + beta[:, None] * sigma
-        top = score[each, score.argmax(axis=1)]
-        arms = (score >= (top - TIE * np.maximum(1.0, np.abs(top)))[:, None]).argmax(axis=1)
-        before = sigma[each, arms].tolist()
-        for i, (arm, (learner, curator, users, noise)) in enumerate(zip(arms.tolist(), runs)):
-            y = curator.report(learner.problem.reward(arm, users[t]), noise[t])
-            if not abs(y) < 1e100:
-                learner.tell(y, arm)                                         # which says what is wrong
-            reports[i], heard[i] = y, learner._hear(y, before[i])
-            learner.t, beta[i] = t + 1, learner.beta
-        counts[each, arms] += 1
-        sums[each, arms] += heard
-        if (t + 1) % REFRESH:
-            v = P @ X[each, :, arms][:, :, None]
-            c = (X.transpose(0, 2, 1) @ v)[:, :, 0]
-            grown = 1 + c[each, arms]
-            g, w = c / grown[:, None], v.transpose(0, 2, 1) / grown[:, None, None]
-            M += g * (heard - M[each, arms])[:, None]
-            leverage -= g * c
-            np.maximum(leverage, 0.0, out=leverage)
-            if P[0].size < 2500:
-                P -= v * w
-            else:                                                            # BLAS is faster
-                for i in each:
-                    P[i] -= v[i].dot(w[i])
-        else:
-            for i, ridge in enumerate(ridges):
-                ridge.counts, ridge.sums, ridge.plays = counts[i], sums[i], t + 1
-                ridge.solve()
-                P[i], M[i], leverage[i] = ridge.P, ridge.M, ridge.leverage
-        sigma = np.sqrt(ridges[0].lam * leverage)
-        yield arms, reports
-
-
-def _groups(jobs):
-    """Parts of these trials of one algorithm, and whether `_together` can play them."""
-    alike = len({job[0].Z.shape for job in jobs}) == 1 and jobs[0][0].Z.size <= 10**5
-    size = TOGETHER if alike and ALGORITHMS[jobs[0][1]] in (TGP, GPUCB) and len(jobs) > 1 else 1
-    return ((jobs[start:start + size], size > 1) for start in range(0, len(jobs), size))
-
-
-def _run_all(jobs):
-    """`_run` of several trials of one algorithm: yields what it returns."""
-    for part, together in _groups(jobs):
-        if not together:
-            yield _run(part[0])
-            continue
-        problem, _, T, _, _, trace, _ = part[0]
-        runs, arms, reports = [_start(job) for job in part], _empty(problem, T, len(part)), np.empty((T, len(part)))
-        with _one_thread():
-            for t, played in enumerate(_together(runs, T)):
-                arms[t], reports[t] = played
-        for i, (_, curator, _, _) in enumerate(runs):
-            yield arms[:, i], curator.clipped, reports[:, i] if trace else None
+    arms, reports, heard = _empty(problem, T, len(jobs)), np.empty((T, len(jobs))), np.empty(len(jobs))
+    counts, sums = np.zeros(M.shape), np.zeros(M.shape)
+    with _one_thread():
+        for t in range(T):
+            score = M + beta[:, None] * sigma
+            top = score[each, score.argmax(axis=1)]
+            arms[t] = played = (score >= (top - TIE * np.maximum(1.0, np.abs(top)))[:, None]).argmax(axis=1)
+            before = sigma[each, played].tolist()
+            for i, (arm, (learner, curator, users, noise)) in enumerate(zip(played.tolist(), runs)):
+                y = curator.report(learner.problem.reward(arm, users[t]), noise[t])
+                if not abs(y) < 1e100:
+                    learner.tell(y, arm)                                     # which says what is wrong
+                reports[t, i], heard[i] = y, learner._hear(y, before[i])
+                learner.t, beta[i] = t + 1, learner.beta
+            counts[each, played] += 1
+            sums[each, played] += heard
+            if (t + 1) % REFRESH:
+                v = P @ X[each, :, played][:, :, None]
+                c = (X.transpose(0, 2, 1) @ v)[:, :, 0]
+                grown = 1 + c[each, played]
+                g, w = c / grown[:, None], v.transpose(0, 2, 1) / grown[:, None, None]
+                M += g * (heard - M[each, played])[:, None]
+                leverage -= g * c
+                np.maximum(leverage, 0.0, out=leverage)
+                if P[0].size < 2500:
+                    P -= v * w
+                else:                                                        # BLAS is faster
+                    for i in each:
+                        P[i] -= v[i].dot(w[i])
+            else:
+                for i, ridge in enumerate(ridges):
+                    ridge.counts, ridge.sums, ridge.plays = counts[i], sums[i], t + 1
+                    ridge.solve()
+                    P[i], M[i], leverage[i] = ridge.P, ridge.M, ridge.leverage
+            sigma = np.sqrt(ridges[0].lam * leverage)
+    return [(arms[:, i], run[1].clipped, reports[:, i] if trace else None) for i, run in enumerate(runs)]
 
 
 def simulate(problem: Problem | Callable[[int], Problem], names: str | Iterable[str], T: int, *, trials: int, seed: int,
