@@ -1006,9 +1006,9 @@ def optimal_design(Z: np.ndarray, N: int, lam: float) -> np.ndarray:
         if d.max() <= 1.01 * (w @ d):
             break
         w = w * d / (w @ d)
-    counts = np.floor(N * w).astype(np.int64)
-    order = np.argsort(-np.round(N * w - counts, 9), kind="stable")          # equal remainders: the lowest index
-    counts[order[:max(N - counts.sum(), 0)]] += 1
+    counts, rest = np.floor(N * w).astype(np.int64), N * w % 1
+    rest -= np.sort(rest)[-(more := max(N - counts.sum(), 0))]               # from the last that is served: a tie where
+    counts[np.argsort(-rest * (np.abs(rest) > 1e-9 + 1e-15 * N * N / lam), kind="stable")[:more]] += 1  # it is rounding
     counts[w.argmax()] += N - counts.sum()                                   # N w itself is rounded above 1e13 plays
     return counts
 

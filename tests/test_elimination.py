@@ -188,6 +188,15 @@ def test_certificate_bounds_the_largest_variance(lam):
     assert best >= o.greedy_gains(K, 200, lam * 200 / 1500)[-1] * 0.99                    # and it is no worse than the greedy choice
 
 
+@pytest.mark.parametrize("kernel", ["matern", "se"])
+@pytest.mark.parametrize("lam", [1.0, 20.0])
+def test_remainders_that_differ_by_rounding_are_a_tie(kernel, lam):
+    """The grid is its own mirror image, so a design of the arms in reverse order is the same design."""
+    Z = ldpbo.synthetic_problem(kernel, "uniform", 1, n=30).Z
+    for N in (*range(40, 4000, 97), 10**4, 10**5):
+        np.testing.assert_array_equal(ldpbo.optimal_design(Z, N, lam), ldpbo.optimal_design(Z[:, ::-1], N, lam), err_msg=str(N))
+
+
 def test_equal_arms_get_equal_counts_lowest_index_first():
     assert ldpbo.optimal_design(np.eye(4), 6, 1.0).tolist() == [2, 2, 1, 1]
     assert ldpbo.optimal_design(np.zeros((0, 3)), 4, 1.0).tolist() == [2, 1, 1]          # a kernel of zeros has no features
