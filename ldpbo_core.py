@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 
 import ldpbo_checks as check
-from ldpbo_linear import MOST, InverseRoot, pivoted_cholesky
+from ldpbo_linear import MOST, SMALL, InverseRoot, pivoted_cholesky
 
 TIE = 1e-9          # scores closer than this (relative above 1) are a tie; the lowest index wins
 EIGEN_CUT = 1e-12   # eigenvalues of K_D below this fraction of the largest count as zero
@@ -404,7 +404,7 @@ class _Ridge:
     def __init__(self, problem, lam, *columns):
         self.Z, self.lost, self.diagonal = problem.Z, problem.lost, problem.diagonal
         self.lam, self.U, self.Q, self.P = lam, None, None, None
-        self.small = self.Z.size <= 10**5                                    # then x of all arms is kept
+        self.small = self.Z.size <= SMALL                                    # then x of all arms is kept
         self.counts, self.sums, self.plays = np.zeros(problem.n), np.zeros((problem.n, *columns)), 0
         self.solve()
 
@@ -665,7 +665,7 @@ class TGP(_Bandit):
         return 2 * math.sqrt(2) * self.b * math.sqrt(gamma + log_delta) + math.sqrt(moment * (math.log(t) + 1))
 
     def _hear(self, y, sigma):
-        """A reward y where sigma was that: b_t and the next beta -> what y counts as (l. 8)."""
+        """Take in reward y of an arm with this sigma: b_t, the next beta -> what y counts as (l. 8)."""
         self.b = self._b(t := self.t + 1)
         self.gain += 0.5 * math.log1p(sigma**2 / self.s.lam)
         self.beta = self.B + self.s.beta_scale * self._width(t) / math.sqrt(self.s.lam)

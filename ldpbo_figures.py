@@ -356,19 +356,10 @@ def rounds(problem, name, T, *, seed, trial=0, **options):
         yield learner, arm, report
 
 
-@threadpool_limits.wrap(limits=1)
-def coverage(problem, name, T, *, trials, seed, **options):
-    """Largest |f - mu|/(beta sigma) over the arms after each round, (trials, T): a trial where it never exceeds 1 is covered.
-
-    The draws are those of `ldpbo_core.simulate` with the same seed; problem and options as there."""
-    use = np.empty((trials, T))
-    for trial in range(trials):
-        task, before = problem if isinstance(problem, ldpbo_core.Problem) else problem(ldpbo_core.streams(seed, trial)[0]), None
-        for t, (learner, _, _) in enumerate(rounds(task, name, T, seed=seed, trial=trial, **options)):
-            if learner.mu is not before:                             # else inside an epoch of MoMA
-                before, worst = learner.mu, (np.abs(task.f - learner.mu) / (learner.beta * learner.sigma)).max()
-            use[trial, t] = worst
-    return use
+def coverage(problem, name, T, **options):
+    """Largest |f - mu|/(beta sigma) over the arms after each round, (trials, T): a trial where it never exceeds 1 is covered. Arguments: those of `ldpbo_core.simulate`."""
+    records = ldpbo_core.simulate(problem, name, T, bands=True, **options).records
+    return records["needed"][0] / records["beta"][0]
 
 
 @threadpool_limits.wrap(limits=1)
@@ -818,7 +809,7 @@ SETTINGS = {"theorem": dict(constants="theorem"), "repaired": dict(constants="re
 
 def coverages(kernel, name, T, settings, **options):
     """`coverage` of new synthetic functions under each of `settings` -> {(setting, what B is): shares}; B is max|f| as in the experiments, or the norm."""
-    tasks = {"max|f|": lambda seed: ldpbo_core.synthetic_problem(kernel, seed=seed), "‖f‖": normed(kernel)}
+    tasks = {"max|f|": cache(lambda seed: ldpbo_core.synthetic_problem(kernel, seed=seed)), "‖f‖": cache(normed(kernel))}
     return {(s, size): coverage(task, name, T, **options, **SETTINGS[s]) for size, task in tasks.items() for s in settings}
 
 

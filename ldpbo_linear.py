@@ -16,8 +16,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+SMALL = 10**5   # numbers in a feature matrix of which a second copy may be kept
 MOST = 40       # different arms that an InverseRoot takes
-LATE = 16        # plays whose changes it keeps apart
+LATE = 16       # plays whose changes it keeps apart
 GROWTH = 1e3    # by which det V may grow: rounding grows with it, from 1e5 on beyond 1e-11
 
 

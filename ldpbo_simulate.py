@@ -24,6 +24,7 @@ import numpy as np
 
 import ldpbo_checks as check
 from ldpbo_core import ALGORITHMS, CTL, GPUCB, PE, REFRESH, TGP, TIE, Identity, OneBit, Problem, make
+from ldpbo_linear import SMALL
 
 if TYPE_CHECKING:
     import pandas
@@ -38,7 +39,9 @@ class Simulation(NamedTuple):
     """Cumulative regret (algorithm, trial, T), and records: never a raw reward.
 
     records: names, uniform (trials,) = expected regret per round of uniform play, pulls (algorithm, trial, n),
-    clipped (algorithm, trial); with trace=True also arms and reports, both (algorithm, trial, T).
+    clipped (algorithm, trial); with trace=True also arms and reports, both (algorithm, trial, T); with bands=True also
+    beta and needed, both (algorithm, trial, T): the least w with |f - mu| <= w sigma on all arms after that round, so
+    that the band mu +- beta sigma holds f wherever needed <= beta.
     """
     regret: np.ndarray
     records: dict
@@ -94,30 +97,42 @@ def _problems(problem, trials, seed, options):
 
 def _start(job):
     """Learner, curator, users' draws and privacy draws of one algorithm in one trial."""
-    problem, name, T, seed, trial, _, options = job
+    problem, name, T, seed, trial, _, _, options = job
     _, env, privacy, sketch = streams(seed, trial)
     learner = make(name, problem, T, rng=np.random.default_rng(sketch), **options)
     curator = Identity() if learner.s.curator is None else copy.copy(learner.s.curator)
     return learner, curator, problem.draw(env, T).tolist(), curator.draw(privacy, T).tolist()
 
 
-def _empty(problem, *shape):
-    return np.empty(shape, dtype=np.int16 if problem.n < 2**15 else np.int32)
+def _records(job, *trials):
+    """Room for arms (T, *trials), and, where they are asked for, reports (T, *trials) and bands (2, T, *trials)."""
+    problem, _, T, _, _, trace, bands, _ = job
+    arms = np.empty((T, *trials), dtype=np.int16 if problem.n < 2**15 else np.int32)
+    return arms, np.empty((T, *trials)) if trace else None, np.empty((2, T, *trials)) if bands else None
+
+
+def _needed(f, mu, sigma):
+    """The least w with |f - mu| <= w sigma on all arms (last axis)."""
+    with np.errstate(divide="ignore", invalid="ignore"):                     # any w will do where all is 0
+        return np.fmax.reduce(np.abs(f - mu) / sigma, axis=-1, initial=0.0)
 
 
 def _run(job):
-    """One algorithm in one trial -> arms (T,), clipped count, reports (T,) or None."""
-    problem, _, T, _, _, trace, _ = job
-    learner, curator, users, noise = _start(job)
-    arms, reports = _empty(problem, T), np.empty(T) if trace else None
+    """One algorithm in one trial -> clipped count, arms (T,), reports (T,) and bands (2, T), the last two or None."""
+    problem, _, T, *_ = job
+    (learner, curator, users, noise), (arms, reports, bands), mu = _start(job), _records(job), None
     with _one_thread():
         for t in range(T):
             arms[t] = arm = learner.ask()
             y = curator.report(problem.reward(arm, users[t]), noise[t])
-            if trace:
+            if reports is not None:
                 reports[t] = y
             learner.tell(y)
-    return arms, curator.clipped, reports
+            if bands is not None:
+                if learner.mu is not mu:                                     # else inside an epoch of MoMA
+                    mu, band = learner.mu, (learner.beta, _needed(problem.f, learner.mu, learner.sigma))
+                bands[:, t] = band
+    return curator.clipped, arms, reports, bands
 
 
 def _run_all(jobs):
@@ -126,19 +141,19 @@ def _run_all(jobs):
     TGP and GP-UCB on small domains play a round of all trials at a time: what `first_max` and the ridge do is done to
     arrays with an axis of trials, number by number the same, and NumPy is called once for them all.
     """
-    problem, name, T, _, _, trace, _ = jobs[0]
-    alike = len({job[0].Z.shape for job in jobs}) == 1 and problem.Z.size <= 10**5
+    problem, name, T, *_ = jobs[0]
+    alike = len({job[0].Z.shape for job in jobs}) == 1 and problem.Z.size <= SMALL
     if ALGORITHMS[name] not in (TGP, GPUCB) or len(jobs) == 1 or not alike:
         return map(_run, jobs)
     if len(jobs) > TOGETHER:
         return itertools.chain(_run_all(jobs[:TOGETHER]), _run_all(jobs[TOGETHER:]))
-    runs, each = [_start(job) for job in jobs], np.arange(len(jobs))
+    runs = [_start(job) for job in jobs]
     learners: list[Any] = [run[0] for run in runs]
-    ridges = [learner.ridge for learner in learners]
+    ridges, each = [learner.ridge for learner in learners], np.arange(len(jobs))
     sigma, beta = np.stack([learner.sigma for learner in learners]), np.array([learner.beta for learner in learners])
     X, P, M, leverage = (np.stack([getattr(r, part) for r in ridges]) for part in ("X", "P", "M", "leverage"))
-    arms, reports, heard = _empty(problem, T, len(jobs)), np.empty((T, len(jobs))), np.empty(len(jobs))
-    counts, sums = np.zeros(M.shape), np.zeros(M.shape)
+    (arms, reports, bands), said, heard = _records(jobs[0], len(jobs)), np.empty(len(jobs)), np.empty(len(jobs))
+    counts, sums, f = np.zeros(M.shape), np.zeros(M.shape), np.stack([job[0].f for job in jobs])
     with _one_thread():
         for t in range(T):
             score = M + beta[:, None] * sigma
@@ -149,7 +164,7 @@ def _run_all(jobs):
                 y = curator.report(learner.problem.reward(arm, users[t]), noise[t])
                 if not abs(y) < 1e100:
                     learner.tell(y, arm)                                     # which says what is wrong
-                reports[t, i], heard[i] = y, learner._hear(y, before[i])
+                said[i], heard[i] = y, learner._hear(y, before[i])
                 learner.t, beta[i] = t + 1, learner.beta
             counts[each, played] += 1
             sums[each, played] += heard
@@ -172,12 +187,17 @@ def _run_all(jobs):
                     ridge.solve()
                     P[i], M[i], leverage[i] = ridge.P, ridge.M, ridge.leverage
             sigma = np.sqrt(ridges[0].lam * leverage)
-    return [(arms[:, i], run[1].clipped, reports[:, i] if trace else None) for i, run in enumerate(runs)]
+            if reports is not None:
+                reports[t] = said
+            if bands is not None:
+                bands[:, t] = beta, _needed(f, M, sigma)
+    part = lambda record, i: None if record is None else record[..., i]
+    return [(run[1].clipped, arms[:, i], part(reports, i), part(bands, i)) for i, run in enumerate(runs)]
 
 
 def simulate(problem: Problem | Callable[[int], Problem], names: str | Iterable[str], T: int, *, trials: int, seed: int,
-             workers: int | Executor = 1, trace: bool = False, progress: Callable[[int, int], Any] | None = None,
-             **options: Any) -> Simulation:
+             workers: int | Executor = 1, trace: bool = False, bands: bool = False,
+             progress: Callable[[int, int], Any] | None = None, **options: Any) -> Simulation:
     """Play every algorithm of `names` in every trial -> Simulation (regret, records).
 
     problem: a Problem, or a callable seed -> Problem for a new f in each trial. workers: a number of processes, or any
@@ -194,7 +214,8 @@ def simulate(problem: Problem | Callable[[int], Problem], names: str | Iterable[
     problems, gaps = _problems(problem, trials, seed, options)
     for name in names:
         make(name, problems[0], T, rng=0, **options)                         # bad settings fail before any work
-    results, jobs = [], [(problems[i], name, T, seed, i, trace, options) for name in names for i in range(trials)]
+    results: list[tuple] = []
+    jobs = [(problems[i], name, T, seed, i, trace, bands, options) for name in names for i in range(trials)]
     pool: Any = contextlib.nullcontext(workers)                              # an Executor stays its owner's
     if not isinstance(workers, Executor) and min(check.integer("workers", workers), len(jobs)) > 1:
         from concurrent.futures import ProcessPoolExecutor
@@ -206,11 +227,13 @@ def simulate(problem: Problem | Callable[[int], Problem], names: str | Iterable[
             results.append(result)
             if progress:
                 progress(len(results), len(jobs))
-    arms, clipped, reports = (np.array(column).reshape(len(names), trials, -1) for column in zip(*results))
+    shape = len(names), trials
+    clipped, arms, reports, band = (np.array(column).reshape(*shape, *np.shape(column[0])) for column in zip(*results))
     regret = np.stack([np.cumsum(gap[a], axis=-1) for gap, a in zip(gaps, np.moveaxis(arms, 1, 0))], axis=1)
     pulls = np.apply_along_axis(np.bincount, 2, arms, minlength=problems[0].n)
-    records = dict(names=names, uniform=gaps.mean(axis=1), pulls=pulls, clipped=clipped[:, :, 0])
-    return Simulation(regret, records | (dict(arms=arms, reports=reports) if trace else {}))
+    records = dict(names=names, uniform=gaps.mean(axis=1), pulls=pulls, clipped=clipped)
+    records |= (dict(arms=arms, reports=reports) if trace else {})
+    return Simulation(regret, records | (dict(beta=band[:, :, 0], needed=band[:, :, 1]) if bands else {}))
 
 
 # ---- Campaigns: elimination on sums of reports, at a cost that does not grow with T --------------------------

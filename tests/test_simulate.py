@@ -40,7 +40,7 @@ def by_hand(problem, name, T, seed, trial, eps=None, **settings):
     users = problem.draw(env, T)
     curator = None if eps is None else ldpbo.CTL(eps, problem.B, problem.R)
     noise = None if eps is None else curator.draw(privacy, T)
-    arms, reports, regret, total = [], [], [], 0.0
+    arms, reports, regret, total, bands = [], [], [], 0.0, []
     for t in range(T):
         arm = learner.ask()
         y = problem.reward(arm, users[t])
@@ -49,20 +49,22 @@ def by_hand(problem, name, T, seed, trial, eps=None, **settings):
         learner.tell(y)
         total += np.max(problem.f) - problem.f[arm]
         arms.append(arm), reports.append(y), regret.append(total)
-    return problem, arms, reports, regret
+        bands.append((learner.beta, max(abs(f - mu) / sigma for f, mu, sigma in zip(problem.f, learner.mu, learner.sigma))))
+    return problem, arms, reports, regret, bands
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_simulate_equals_hand_driven_ask_and_tell_draw_by_draw(case):
     problem, settings = CASES[case]
-    out = ldpbo.simulate(problem, NAMES, 70, trials=2, seed=11, trace=True, **settings)
+    out = ldpbo.simulate(problem, NAMES, 70, trials=2, seed=11, trace=True, bands=True, **settings)
     assert out.regret.shape == (6, 2, 70) and list(out.records["names"]) == NAMES
     for i, name in enumerate(NAMES):
         for trial in range(2):
-            used, arms, reports, regret = by_hand(problem, name, 70, 11, trial, **settings)
+            used, arms, reports, regret, bands = by_hand(problem, name, 70, 11, trial, **settings)
             np.testing.assert_array_equal(out.records["arms"][i, trial], arms, err_msg=name)
             np.testing.assert_array_equal(out.records["reports"][i, trial], reports, err_msg=name)
             np.testing.assert_allclose(out.regret[i, trial], regret, rtol=1e-12)
+            np.testing.assert_array_equal(np.column_stack([out.records[key][i, trial] for key in ("beta", "needed")]), bands, err_msg=name)
             np.testing.assert_array_equal(out.records["pulls"][i, trial], np.bincount(arms, minlength=used.n))
             assert out.records["uniform"][trial] == pytest.approx(np.mean(np.max(used.f) - used.f), rel=1e-12)
 
@@ -72,9 +74,10 @@ def test_simulate_equals_hand_driven_ask_and_tell_draw_by_draw(case):
 def test_trials_that_play_a_round_at_a_time_are_those_that_play_alone(n, name):
     """Beyond a fresh solve of the ridge, and with more trials than go together."""
     T, trials, problem = ldpbo.REFRESH + 20, ldpbo_simulate.TOGETHER + 2, lambda seed: ldpbo.synthetic_problem("matern", "uniform", seed, n=n)
-    out = ldpbo.simulate(problem, name, T, trials=trials, seed=3, trace=True, eps=1.0, beta_scale=0.1)
+    out = ldpbo.simulate(problem, name, T, trials=trials, seed=3, trace=True, bands=True, eps=1.0, beta_scale=0.1)
     for trial in (0, 1, trials - 3, trials - 1):
-        _, arms, reports, _ = by_hand(problem, name, T, 3, trial, eps=1.0, beta_scale=0.1)
+        _, arms, reports, _, bands = by_hand(problem, name, T, 3, trial, eps=1.0, beta_scale=0.1)
+        np.testing.assert_array_equal(np.column_stack([out.records[key][0, trial] for key in ("beta", "needed")]), bands)
         np.testing.assert_array_equal(out.records["arms"][0, trial], arms)
         np.testing.assert_array_equal(out.records["reports"][0, trial], reports)
     assert len({len(set(row)) for row in out.records["arms"][0]}) > 1          # the trials play different arms
@@ -195,7 +198,17 @@ def test_a_curator_that_was_used_before_starts_counting_at_zero():
 
 
 def test_records_hold_no_report_unless_a_trace_is_asked_for():
-    assert not {"arms", "reports"} & set(ldpbo.simulate(TABLE, ["TGP"], 20, trials=1, seed=0, eps=1.0).records)
+    records = ldpbo.simulate(TABLE, ["TGP"], 20, trials=1, seed=0, eps=1.0).records
+    assert set(records) == {"names", "uniform", "pulls", "clipped"}
+
+
+def test_an_arm_without_variance_needs_no_band_unless_its_mean_is_wrong():
+    """k(x, x) = 0 on the last arm, so that mu = sigma = 0 there."""
+    for f, want in (0.0, True), (0.5, False):
+        problem = ldpbo.Problem(K=np.diag([1.0, 1.0, 0.0]), f=[0.2, -0.1, f], B=1.0, R=0.1)
+        for trials in (1, 2):                              # alone and together
+            needed = ldpbo.simulate(problem, "TGP", 30, trials=trials, seed=0, bands=True).records["needed"]
+            assert needed.shape == (1, trials, 30) and np.isfinite(needed).all() == want == np.isfinite(needed).any()
 
 
 def test_streams_are_independent_children_of_one_seed():
