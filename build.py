@@ -21,6 +21,7 @@ import contextlib
 import errno
 import fcntl
 import fnmatch
+import gc
 import hashlib
 import html
 import importlib
@@ -310,6 +311,7 @@ class Kernel(multiprocessing.get_context("forkserver").Process):
         from ipykernel.kernelapp import IPKernelApp
         build = multiprocessing.parent_process()                 # the kernel ends when the build does, however that is
         threading.Thread(target=lambda: (build.join(), os._exit(1)), daemon=True).start()
+        gc.freeze()                                              # what was imported stays: no need to search it
         os.setsid()
         os.chdir(ROOT)
         os.environ.update(self.env)
@@ -610,7 +612,8 @@ FOOTER = """<div style="font-size: 8px; width: 100%; text-align: center"><span c
 
 # It ends when the pipe to the build that started it is closed, however that build ended.
 RENDERER = """
-import os, sys, threading
+import gc, os, sys, threading
+gc.set_threshold(100_000)     # a book is many objects that stay: seldom search them for what does not
 threading.Thread(target=lambda: (sys.stdin.read(), os._exit(1)), daemon=True).start()
 sys.modules["rfc3987_syntax"] = None
 from jupyter_book.cli.main import main
