@@ -202,7 +202,7 @@ def simulate(problem: Problem | Callable[[int], Problem], names: str | Iterable[
 
     problem: a Problem, or a callable seed -> Problem for a new f in each trial. workers: a number of processes, or any
     concurrent.futures.Executor, such as a Dask client's get_executor(); the numbers do not depend on it.
-    progress(done, total) is called after each run. options: those of `make`.
+    trace, bands: more records, see `Simulation`. progress(done, total) is called after each run. options: as in `make`.
     """
     names = [names] if isinstance(names, str) else list(names) if np.iterable(names) else []
     if not names:
