@@ -987,8 +987,7 @@ def batch_sizes(T: int) -> list[int]:
 
 def _factor(Z, weight, ridge):
     """F (r, n) with F'F = Z'(Z diag(weight) Z' + ridge I)^{-1} Z; by QR, so that weight/ridge may reach 1e15."""
-    on = weight > 0
-    rows = np.vstack([(Z[:, on] * np.sqrt(weight[on])).T, math.sqrt(ridge) * np.eye(len(Z))])
+    rows = np.vstack([(Z[:, on := weight > 0] * np.sqrt(weight[on])).T, math.sqrt(ridge) * np.eye(len(Z))])
     return np.linalg.solve(np.linalg.qr(rows, mode="r").T, Z)
 
 
@@ -996,7 +995,7 @@ def optimal_design(Z: np.ndarray, N: int, lam: float) -> np.ndarray:
     """Counts (n,) that sum to N, from the D-optimal weights w of the arms with features Z, by largest remainder.
 
     w maximises ln det(I + (N/lam) sum_x w_x z_x z_x'). Steps w_x <- w_x d_x / sum w d, d the gradient in w, end at the
-    certificate max d <= 1.01 sum w d. Features that move no d by 1e-9 are left out.
+    certificate max d <= 1.01 sum w d. Features that move no d by 1e-9 are left out. Ties go to the lowest index.
     """
     Z = Z[np.argsort(-(Z * Z).sum(axis=1), kind="stable")]
     tail = np.cumsum((Z * Z)[::-1], axis=0)[::-1].max(axis=1) * N / lam
@@ -1007,8 +1006,9 @@ def optimal_design(Z: np.ndarray, N: int, lam: float) -> np.ndarray:
             break
         w = w * d / (w @ d)
     counts, rest = np.floor(N * w).astype(np.int64), N * w % 1
-    rest -= np.sort(rest)[-(more := max(N - counts.sum(), 0))]               # from the last that is served: a tie where
-    counts[np.argsort(-rest * (np.abs(rest) > 1e-9 + 1e-15 * N * N / lam), kind="stable")[:more]] += 1  # it is rounding
+    rest -= np.sort(rest)[-(more := max(N - counts.sum(), 0))]               # compared with the last that is served;
+    rest[np.abs(rest) <= 1e-9 + 1e-15 * N * N / lam] = 0.0                   # what differs by rounding is a tie
+    counts[np.argsort(-rest, kind="stable")[:more]] += 1
     counts[w.argmax()] += N - counts.sum()                                   # N w itself is rounded above 1e13 plays
     return counts
 

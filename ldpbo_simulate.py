@@ -232,7 +232,7 @@ def simulate(problem: Problem | Callable[[int], Problem], names: str | Iterable[
     regret = np.stack([np.cumsum(gap[a], axis=-1) for gap, a in zip(gaps, np.moveaxis(arms, 1, 0))], axis=1)
     pulls = np.apply_along_axis(np.bincount, 2, arms, minlength=problems[0].n)
     records = dict(names=names, uniform=gaps.mean(axis=1), pulls=pulls, clipped=clipped)
-    records |= (dict(arms=arms, reports=reports) if trace else {})
+    records |= dict(arms=arms, reports=reports) if trace else {}
     return Simulation(regret, records | (dict(beta=band[:, :, 0], needed=band[:, :, 1]) if bands else {}))
 
 
