@@ -11,19 +11,19 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: book quick pdf test bench data originals sweeps lab picture lock clean help venv
 
 book: venv  ## The whole book at paper scale -> _build/html/index.html
-	$(PY) build.py
+	$(PY) tools/build.py
 
 quick: venv  ## The same pages at small sizes (a check, not results) -> _build/quick/html/index.html
-	$(PY) build.py --quick
+	$(PY) tools/build.py --quick
 
 pdf: venv  ## The whole book as one PDF (needs chromium) -> _build/html/ldpbo.pdf
-	$(PY) build.py --pdf
+	$(PY) tools/build.py --pdf
 
 test: venv  ## All tests; the browser tests need chromium
 	$(PY) -m pytest -q -n 2 --dist loadgroup
 
 bench: venv  ## Time the core against its targets, scikit-learn and its own slow oracle -> data/bench.csv
-	$(PY) tests/bench.py
+	$(PY) tools/bench.py
 
 data: venv  ## Download the paper's two real data sets (checksummed); the stand-ins are used until then
 	$(PY) data/fetch.py
@@ -32,14 +32,14 @@ originals: venv  ## Run the six real-data panels on the paper's own data (after 
 	$(PY) data/originals.py
 
 sweeps: venv  ## Run the grids of notebooks/params/sweeps again -> data/sweeps/*.csv
-	$(PY) sweep.py
+	$(PY) tools/sweep.py
 
 lab: venv  ## JupyterLab on the notebooks
 	$(PY) -m jupyter lab $(ROOT_OPTION) notebooks
 
 picture: venv  ## Redraw the README's two pictures from the last full build
 	@test -f _build/html/index.html || { echo "The picture is drawn from the pages of a full build, and there is none: run make book first." >&2; exit 1; }
-	$(PY) -c "import ldpbo_figures as fig; fig.readme_picture('book/images/panels.png'); fig.users_image('book/images/users.png')"
+	$(PY) -c "from ldpbo import figures as fig; fig.readme_picture('book/images/panels.png'); fig.users_image('book/images/users.png')"
 
 lock:  ## Renew requirements.lock from pyproject.toml, with the uv in .venv
 	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --fork-strategy fewest --all-extras --custom-compile-command "make lock" pyproject.toml -o requirements.lock
@@ -61,4 +61,4 @@ venv:
 	if [ -z "$$python" ]; then \
 	  echo "No Python 3.11 or newer with venv was found (on Debian or Ubuntu: apt install python3 python3-venv)." >&2; \
 	  echo "If it is somewhere else: make PYTHON=/path/to/python3.12 ..." >&2; exit 1; fi; \
-	"$$python" .ci/environment.py
+	"$$python" tools/environment.py

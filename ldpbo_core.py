@@ -41,26 +41,32 @@ from typing import Any
 
 import numpy as np
 
-import ldpbo_checks as check
-from ldpbo_linear import MOST, SMALL, InverseRoot, pivoted_cholesky
+from ldpbo import checks as check
+from ldpbo.posterior import MOST, SMALL, InverseRoot, pivoted_cholesky
 
-TIE = 1e-9          # scores closer than this (relative above 1) are a tie; the lowest index wins
-EIGEN_CUT = 1e-12   # eigenvalues of K_D below this fraction of the largest count as zero
-REFRESH = 500       # rank-one updates between two fresh solves
-GAINS: dict = {}    # information gains already computed in this process
-UNIT = 2**1074      # every float is a whole multiple of 1/UNIT, so sums of floats kept in that unit are exact
+TIE = 1e-9  # scores closer than this (relative above 1) are a tie; the lowest index wins
+EIGEN_CUT = 1e-12  # eigenvalues of K_D below this fraction of the largest count as zero
+REFRESH = 500  # rank-one updates between two fresh solves
+GAINS: dict = {}  # information gains already computed in this process
+UNIT = (
+    2**1074
+)  # every float is a whole multiple of 1/UNIT, so sums of floats kept in that unit are exact
 LEFT_OUT: Any = None
-ArrayLike = Any     # in signatures: whatever NumPy makes an array of; checked at run time
+ArrayLike = Any  # in signatures: whatever NumPy makes an array of; checked at run time
 
-ELSEWHERE = {"SecureCTL": "secure", "read_table": "files", "load": "files"}
-ELSEWHERE |= {f"{kind}_problem": "problems" for kind in ("synthetic", "function", "table", "light", "stock")}
-ELSEWHERE |= dict.fromkeys("simulate Simulation streams simulate_batches play_batches Campaign".split(), "simulate")
+ELSEWHERE = {"SecureCTL": "secure", "read_table": "saving", "load": "saving"}
+ELSEWHERE |= {
+    f"{kind}_problem": "datasets" for kind in ("synthetic", "function", "table", "light", "stock")
+}
+ELSEWHERE |= dict.fromkeys(
+    "simulate Simulation streams simulate_batches play_batches Campaign".split(), "simulation"
+)
 
 
 def __getattr__(name):
     """Names of this module that are written in another one, which is loaded when they are asked for."""
     if name in ELSEWHERE:
-        return getattr(importlib.import_module(f"ldpbo_{ELSEWHERE[name]}"), name)
+        return getattr(importlib.import_module(f"ldpbo.{ELSEWHERE[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -70,15 +76,20 @@ def __dir__():
 
 # ---- Kernels (Section 2) -------------------------------------------------------------------------------------
 
+
 def _distances(X, Y, lengthscale):
     """Euclidean distances s/l, (n, n'), cut off at 1e100; lengthscale: a number, or one for each dimension."""
     X, Y = check.points(X, Y)
     scales = [check.positive("lengthscale", scale) for scale in np.ravel(lengthscale)]
     if len(scales) not in (1, X.shape[1]):
-        raise ValueError(f"lengthscale has {len(scales)} entries: must be one number or {X.shape[1]}, one a dimension")
+        raise ValueError(
+            f"lengthscale has {len(scales)} entries: must be one number or {X.shape[1]}, one a dimension"
+        )
     s = np.zeros((len(X), len(Y)))
     with np.errstate(over="ignore"):
-        for x, y, scale in zip(X.T, Y.T, np.broadcast_to(scales, X.shape[1])):       # no (n, n', d) array
+        for x, y, scale in zip(
+            X.T, Y.T, np.broadcast_to(scales, X.shape[1])
+        ):  # no (n, n', d) array
             s += (np.subtract.outer(x, y) / scale) ** 2
     return np.minimum(np.sqrt(s, out=s), 1e100)
 
@@ -97,7 +108,9 @@ def matern_kernel(X: ArrayLike, Y: ArrayLike, *, lengthscale: ArrayLike, nu: flo
     """
     nu = check.positive("nu", nu)
     s = _distances(X, Y, lengthscale)
-    if nu >= 10:   # a mixture of SE kernels, E exp(-s^2/(2u)) with u ~ Gamma(nu, 1/nu): trapezoidal rule in x = ln u
+    if (
+        nu >= 10
+    ):  # a mixture of SE kernels, E exp(-s^2/(2u)) with u ~ Gamma(nu, 1/nu): trapezoidal rule in x = ln u
         x = np.arange(-32, 33) * (0.45 / math.sqrt(nu))
         weight = np.exp(nu * (x - np.expm1(x)))
         return sum(w * np.exp(-0.5 * s * s / u) for w, u in zip(weight / weight.sum(), np.exp(x)))
@@ -106,8 +119,9 @@ def matern_kernel(X: ArrayLike, Y: ArrayLike, *, lengthscale: ArrayLike, nu: flo
     if nu in closed:
         return closed[nu](z) * np.exp(-z)
     from scipy.special import gammaln, kve
-    z = np.clip(z, 1e-300, 1e5)                                              # beyond, k is 0 to the last bit
-    bessel = kve(nu, z)                                                      # overflows only where k = 1
+
+    z = np.clip(z, 1e-300, 1e5)  # beyond, k is 0 to the last bit
+    bessel = kve(nu, z)  # overflows only where k = 1
     with np.errstate(over="ignore", divide="ignore"):
         k = np.exp((1 - nu) * math.log(2) - gammaln(nu) + nu * np.log(z) + np.log(bessel) - z)
     return np.where((s == 0) | np.isinf(bessel), 1.0, np.minimum(k, 1.0))
@@ -135,6 +149,7 @@ def _standard(samples):
 
 # ---- Problems (Section 5): arms, kernel, mean reward, noise --------------------------------------------------
 
+
 def _root(w, Q, cut):
     """Eigenvectors Q (n, r) of K whose eigenvalues w are above `cut` times the largest, and the roots of these (r,)."""
     kept = w > cut * max(w[-1], 0.0) if len(w) else np.zeros(0, bool)
@@ -152,6 +167,7 @@ class Problem:
     points (n, d) and kernel, a function of two sets of points, instead of K: nothing (n, n) is built. The features stop
     at `rank`, or when they miss less than `tol` of each k(x, x). dataclasses.replace then wants K=None.
     """
+
     K: np.ndarray = field(default_factory=lambda: LEFT_OUT)
     f: np.ndarray = LEFT_OUT
     B: float = LEFT_OUT
@@ -170,14 +186,18 @@ class Problem:
 
     def __post_init__(self):
         put = functools.partial(object.__setattr__, self)
-        if (self.points is None) != (self.kernel is None) or (self.points is None) == (self.K is None):
+        if (self.points is None) != (self.kernel is None) or (self.points is None) == (
+            self.K is None
+        ):
             raise ValueError("K, points, kernel: must be given as K alone, or as points and kernel")
         if self.points is None:
             put("K", check.kernel_matrix(self.K))
-            w, Q = np.linalg.eigh(self.K)                                    # once for the check and for all learners
-            Q = np.where((1 / np.arange(1, len(Q) + 1)) @ Q < 0, -Q, Q)      # LAPACK's signs differ between processors
+            w, Q = np.linalg.eigh(self.K)  # once for the check and for all learners
+            Q = np.where(
+                (1 / np.arange(1, len(Q) + 1)) @ Q < 0, -Q, Q
+            )  # LAPACK's signs differ between processors
             check.semidefinite(w)
-            Q, root = _root(w, Q, 1e-16)                                     # the rest is rounding
+            Q, root = _root(w, Q, 1e-16)  # the rest is rounding
             put("Z", Q.T * root[:, None])
         else:
             object.__delattr__(self, "K")
@@ -188,9 +208,17 @@ class Problem:
         put("B", check.positive("B", self.B))
         put("R", check.nonnegative("R", self.R))
         put("alpha", check.order("alpha", self.alpha))
-        for name, square in (("v", self.B**2 + self.R**2), ("c", self.R**2)):         # E|y|^{1+alpha}, by Jensen
+        for name, square in (
+            ("v", self.B**2 + self.R**2),
+            ("c", self.R**2),
+        ):  # E|y|^{1+alpha}, by Jensen
             given = getattr(self, name)
-            put(name, square ** ((1 + self.alpha) / 2) if given is None else check.nonnegative(name, given))
+            put(
+                name,
+                square ** ((1 + self.alpha) / 2)
+                if given is None
+                else check.nonnegative(name, given),
+            )
         check.choice("noise", self.noise, "uniform", "t3", "table")
         if (self.noise == "table") != (self.samples is not None):
             raise ValueError("samples: must be given with noise='table', and only then")
@@ -199,7 +227,9 @@ class Problem:
                 put(name, check.array(name, getattr(self, name), ndim, limit=1e100).copy())
                 shape = getattr(self, name).shape
                 if shape[-1] != self.n or not shape[0]:
-                    raise ValueError(f"{name} has shape {shape}: must have {self.n} columns, one per arm, and a row")
+                    raise ValueError(
+                        f"{name} has shape {shape}: must have {self.n} columns, one per arm, and a row"
+                    )
         for array in (vars(self).get("K"), vars(self).get("Z"), self.f, self.samples, self.points):
             if array is not None:
                 array.setflags(write=False)
@@ -213,7 +243,9 @@ class Problem:
         if name != "K" or self.points is None:
             raise AttributeError(name)
         if self.n > 20_000:
-            raise ValueError(f"K: {self.n} arms: must be at most 20000 for the matrix; use Z, diagonal and residual")
+            raise ValueError(
+                f"K: {self.n} arms: must be at most 20000 for the matrix; use Z, diagonal and residual"
+            )
         return _domain(self.kernel(self.points, self.points)).K
 
     @functools.cached_property
@@ -222,10 +254,14 @@ class Problem:
         if self.points is None:
             return self.K.diagonal()
         parts = np.array_split(self.points, math.ceil(self.n / 64))
-        diagonal = np.concatenate([np.diagonal(check.array("kernel(X, X)", self.kernel(X, X), 2)) for X in parts])
+        diagonal = np.concatenate(
+            [np.diagonal(check.array("kernel(X, X)", self.kernel(X, X), 2)) for X in parts]
+        )
         if len(diagonal) != self.n or diagonal.max() > 1 + 1e-9 or diagonal.min() < 0:
-            raise ValueError(f"kernel: k(x, x) {diagonal.min():.6g} to {diagonal.max():.6g}, {len(diagonal)} values"
-                             f": must be from 0 to 1 at {self.n}; scale the points or the kernel")
+            raise ValueError(
+                f"kernel: k(x, x) {diagonal.min():.6g} to {diagonal.max():.6g}, {len(diagonal)} values"
+                f": must be from 0 to 1 at {self.n}; scale the points or the kernel"
+            )
         return diagonal
 
     @functools.cached_property
@@ -250,7 +286,9 @@ class Problem:
     def known_f(self, purpose: str) -> np.ndarray:
         """f, or an error that says what needs it."""
         if self.f is None:
-            raise ValueError(f"f = None: must be known to {purpose}; without f drive a learner by ask and tell")
+            raise ValueError(
+                f"f = None: must be known to {purpose}; without f drive a learner by ask and tell"
+            )
         return self.f
 
     def draw(self, rng: np.random.Generator | None, size: int | None = None) -> Any:
@@ -264,7 +302,9 @@ class Problem:
         """The reward of `arm` for a user with that draw."""
         if self.noise == "table":
             return self.samples[draw, arm]
-        return self.known_f("simulate rewards")[arm] + (self.R * draw if self.noise == "uniform" else draw)
+        return self.known_f("simulate rewards")[arm] + (
+            self.R * draw if self.noise == "uniform" else draw
+        )
 
     def sample(self, arm: int, rng: np.random.Generator | None, size: int | None = None) -> Any:
         """One reward of `arm`, or an array of `size` independent ones."""
@@ -278,6 +318,7 @@ def _domain(K):
 
 # ---- Curators (Section 4.1) ----------------------------------------------------------------------------------
 
+
 class CTL:
     """Curator 1, Convert-to-Laplace: report y + Laplace(2(B+R)/eps). Lemma 1: eps-LDP.
 
@@ -288,22 +329,31 @@ class CTL:
     """
 
     def __init__(self, eps: float | None, B: float, R: float):
-        self.eps = check.number("eps", eps, "a finite number > 0 (eps=None in make and simulate: not private)", low=0.0)
+        self.eps = check.number(
+            "eps", eps, "a finite number > 0 (eps=None in make and simulate: not private)", low=0.0
+        )
         self.bound = check.positive("B", B) + check.nonnegative("R", R)
         self.scale = 2 * self.bound / self.eps
-        self.variance = 2 * self.scale * self.scale      # what the curator adds to the variance of a report
+        self.variance = (
+            2 * self.scale * self.scale
+        )  # what the curator adds to the variance of a report
         if not 0 < self.scale < 1e100:
-            raise ValueError(f"eps = {eps!r}, B = {B!r}, R = {R!r}: the noise scale 2(B+R)/eps = {self.scale:.3g} "
-                             "must be > 0 and below 1e100; rescale the rewards or change eps")
+            raise ValueError(
+                f"eps = {eps!r}, B = {B!r}, R = {R!r}: the noise scale 2(B+R)/eps = {self.scale:.3g} "
+                "must be > 0 and below 1e100; rescale the rewards or change eps"
+            )
         self.promise = f"{self.eps:g}-LDP for one report, in exact arithmetic"
         self.seen = self.clipped = 0
 
     def __getstate__(self):
-        return vars(self) | {"seen": 0, "clipped": 0}    # whether a user's reward was out of range is nobody's business
+        return vars(self) | {
+            "seen": 0,
+            "clipped": 0,
+        }  # whether a user's reward was out of range is nobody's business
 
     def _clip(self, y):
         """y clipped to [-(B+R), B+R], counted; a float for a scalar."""
-        if isinstance(y, float) and -self.bound < y < self.bound:            # the usual case, and fast
+        if isinstance(y, float) and -self.bound < y < self.bound:  # the usual case, and fast
             self.seen += 1
             return float(y)
         if isinstance(y, (int, float)):
@@ -330,7 +380,9 @@ class CTL:
 
     def _given(self, report, y):
         """Finite report(s) and the clipped reward(s), for log_density."""
-        return check.array("report", report, None), np.clip(check.array("y", y, None), -self.bound, self.bound)
+        return check.array("report", report, None), np.clip(
+            check.array("y", y, None), -self.bound, self.bound
+        )
 
     def log_density(self, report: ArrayLike, y: ArrayLike) -> np.ndarray:
         """Log-density of a report given the reward y."""
@@ -352,7 +404,7 @@ class OneBit(CTL):
     def __init__(self, eps: float | None, B: float, R: float):
         super().__init__(eps, B, R)
         self.scale = self.bound / math.tanh(self.eps / 2)
-        self.variance = self.scale**2          # at y = 0, the worst case: scale^2 - y^2
+        self.variance = self.scale**2  # at y = 0, the worst case: scale^2 - y^2
 
     def draw(self, rng: Any, size: int | tuple | None = None) -> Any:
         return rng.random(size)
@@ -385,6 +437,7 @@ class Identity(CTL):
 
 # ---- Posterior (Eqs. mu and sigma) and information gain ------------------------------------------------------
 
+
 def first_max(score: np.ndarray) -> int:
     """Lowest index whose score is within TIE of the maximum. Deviation: the paper leaves ties open (Erratum B19)."""
     top = float(score[score.argmax()])
@@ -404,7 +457,7 @@ class _Ridge:
     def __init__(self, problem, lam, *columns):
         self.Z, self.lost, self.diagonal = problem.Z, problem.lost, problem.diagonal
         self.lam, self.U, self.Q, self.P = lam, None, None, None
-        self.small = self.Z.size <= SMALL                                    # then x of all arms is kept
+        self.small = self.Z.size <= SMALL  # then x of all arms is kept
         self.counts, self.sums, self.plays = np.zeros(problem.n), np.zeros((problem.n, *columns)), 0
         self.solve()
 
@@ -437,29 +490,48 @@ class _Ridge:
         V = (X * self.counts[played]).dot(X.T)
         if turn:
             d, E = np.linalg.eigh(V)
-            self.U, self.Q, X, root = U @ E, Q @ E, E.T @ X, 1 / np.sqrt(np.maximum(d, 0.0) + self.lam)
+            self.U, self.Q, X, root = (
+                U @ E,
+                Q @ E,
+                E.T @ X,
+                1 / np.sqrt(np.maximum(d, 0.0) + self.lam),
+            )
             self.X, self.P = X if self.X is not None else None, np.diag(root * root)
         else:
-            V.reshape(-1)[::len(V) + 1] += self.lam
-            root = None if self.plays < 1e5 * self.lam else np.linalg.inv(np.linalg.cholesky(V))     # trace V <= plays
-            self.P = np.linalg.inv(V) if root is None else root.T @ root     # a root keeps twice the digits, and costs
+            V.reshape(-1)[:: len(V) + 1] += self.lam
+            root = (
+                None if self.plays < 1e5 * self.lam else np.linalg.inv(np.linalg.cholesky(V))
+            )  # trace V <= plays
+            self.P = (
+                np.linalg.inv(V) if root is None else root.T @ root
+            )  # a root keeps twice the digits, and costs
         self.M = self.over(self.P.dot(X.dot(self.sums[played])))
         if before is not None and turn and same:
-            return                                                           # same span, same leverages
+            return  # same span, same leverages
         if before is not None and U is not None:
             w, E = np.linalg.eigh(self._change() - before)
-            some = np.abs(w) > 1e-9 * np.abs(w).max(initial=0.0)             # the rest: rounding of U
-            if np.count_nonzero(some) < len(w) / 2:                          # the leverages change by few directions
+            some = np.abs(w) > 1e-9 * np.abs(w).max(initial=0.0)  # the rest: rounding of U
+            if np.count_nonzero(some) < len(w) / 2:  # the leverages change by few directions
                 self.leverage += w[some] @ (E[:, some].T @ self.Z) ** 2
                 return
         block = 1 + 10**7 // max(len(self.Z), 1)
-        self.leverage = self._leverages(root) if self.small else np.concatenate(
-            [self._leverages(root, slice(start, start + block)) for start in range(0, len(self.counts), block)])
+        self.leverage = (
+            self._leverages(root)
+            if self.small
+            else np.concatenate(
+                [
+                    self._leverages(root, slice(start, start + block))
+                    for start in range(0, len(self.counts), block)
+                ]
+            )
+        )
 
     def _leverages(self, root, arms=slice(None)):
         """Of these arms, from a root of P, the diagonal of one, or None."""
         X, rest = self.view(self.U, arms) if self.X is None else (self.X[:, arms], self.rest[arms])
-        seen = self.P.dot(X) if root is None else root.dot(X) if root.ndim > 1 else root[:, None] * X
+        seen = (
+            self.P.dot(X) if root is None else root.dot(X) if root.ndim > 1 else root[:, None] * X
+        )
         return np.maximum(np.einsum("rn,rn->n", X if root is None else seen, seen) + rest, 0.0)
 
     def _change(self):
@@ -484,7 +556,7 @@ class _Ridge:
         if self.age >= REFRESH:
             return self.solve(self.U, self.Q, (self.X, self.rest))
         v = self.P.dot(self.at(arm))
-        c = self.over(v)                                                     # x'V^{-1}x_arm
+        c = self.over(v)  # x'V^{-1}x_arm
         grown = 1 + float(c[arm])
         g = c / grown
         self.M += np.multiply.outer(g, y - self.M[arm])
@@ -493,14 +565,22 @@ class _Ridge:
         self.P -= v[:, None].dot((v / grown)[None])
 
 
-def posterior(K: Problem | ArrayLike, arms: ArrayLike, y: ArrayLike, lam: float) -> tuple[np.ndarray, np.ndarray]:
+def posterior(
+    K: Problem | ArrayLike, arms: ArrayLike, y: ArrayLike, lam: float
+) -> tuple[np.ndarray, np.ndarray]:
     """mu (n,) and sigma (n,) after rewards y of the played `arms`, both of length t. K: the matrix, or a Problem."""
     problem, lam, y = _domain(K), check.ridge(lam), check.array("y", y, 1, limit=1e100)
     arms, n = check.arms("arms", arms, problem.n), problem.n
     if len(arms) != len(y):
-        raise ValueError(f"y has {len(y)} entries and arms has {len(arms)}: must have the same length")
+        raise ValueError(
+            f"y has {len(y)} entries and arms has {len(arms)}: must have the same length"
+        )
     ridge = _Ridge(problem, lam)
-    ridge.counts, ridge.sums, ridge.plays = np.bincount(arms, minlength=n), np.bincount(arms, y, n), len(arms)
+    ridge.counts, ridge.sums, ridge.plays = (
+        np.bincount(arms, minlength=n),
+        np.bincount(arms, y, n),
+        len(arms),
+    )
     ridge.solve()
     return ridge.M, np.sqrt(lam * ridge.leverage)
 
@@ -530,17 +610,20 @@ def _gain(problem, T, lam):
 
 # ---- Nyström embedding (Alg. 4) ------------------------------------------------------------------------------
 
+
 def _nystrom(problem, dictionary):
     """Q (m, m') and U (r, m') with embedding Q @ U'Z: Q holds the kept eigenvectors of K_D, U spans the dictionary.
 
     K_D gives Q, and U = Z_D Q / root of the eigenvalues. Where D spans all features, Z_D Z_D' gives the same;
     elsewhere that would magnify rounding.
     """
-    part = problem.Z[:, dictionary]                                          # Z_D (r, m)
+    part = problem.Z[:, dictionary]  # Z_D (r, m)
     if len(part) < len(dictionary):
         w, E = np.linalg.eigh(part @ part.T)
         U, root = _root(w, E, EIGEN_CUT)
-        missed = ((E[:, :len(w) - len(root)].T @ problem.Z) ** 2).sum(axis=0)               # of |z|^2, outside the span
+        missed = ((E[:, : len(w) - len(root)].T @ problem.Z) ** 2).sum(
+            axis=0
+        )  # of |z|^2, outside the span
         if missed.max() < 1e-8:
             return (part.T @ U) / root, U
     K = problem.K[np.ix_(dictionary, dictionary)] if problem.points is None else part.T @ part
@@ -560,9 +643,11 @@ def nystrom_features(K: Problem | ArrayLike, dictionary: ArrayLike) -> np.ndarra
 
 # ---- Algorithms: ask() for an arm, tell() its reward as the learner sees it ----------------------------------
 
+
 @dataclass(frozen=True)
 class Settings:
     """What a learner was told, checked by `make`. alpha, v and c are those of the reports it sees, not of rewards."""
+
     T: int
     lam: float
     delta: float
@@ -572,7 +657,7 @@ class Settings:
     q: float | None
     k: int | None
     weibull: tuple | None
-    curator: CTL | None       # None: not private
+    curator: CTL | None  # None: not private
     alpha: float
     v: float
     c: float
@@ -580,11 +665,16 @@ class Settings:
 
 class _Bandit:
     """The UCB loop that all algorithms share: play argmax mu + beta sigma, then update."""
+
     presets: tuple[str, ...] = ("order", "theorem", "repaired")
-    _start = _update = lambda self, *told: None                              # nothing to learn, unless a class says so
+    _start = _update = lambda self, *told: None  # nothing to learn, unless a class says so
 
     def __init__(self, problem, settings, rng):
-        self.problem, self.s, self.rng = problem, settings, rng     # settings: those of `make`, checked
+        self.problem, self.s, self.rng = (
+            problem,
+            settings,
+            rng,
+        )  # settings: those of `make`, checked
         self.B, self.t = problem.B, 0
         self.mu = np.zeros(problem.n)
         # Deviation: sigma_0 = sqrt(k(x, x)); the paper prints k(x, x) (Erratum B4).
@@ -616,9 +706,10 @@ class _Bandit:
         self.t, self._asked = self.t + 1, None
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the learner to a file for `load`, whole or not at all; no raw reward is in it (format: ldpbo_files)."""
-        import ldpbo_files
-        ldpbo_files.save(self, path)
+        """Write the learner to a file for `load`, whole or not at all; no raw reward is in it (format: ldpbo.saving)."""
+        from ldpbo import saving
+
+        saving.save(self, path)
 
 
 class Uniform(_Bandit):
@@ -634,7 +725,9 @@ class TGP(_Bandit):
     def _start(self):
         self.ridge, self.gain = _Ridge(self.problem, self.s.lam), 0.0
         self.b, last = self._b(1), self._b(self.s.T)
-        self.levels = math.ceil(math.log2(max(last / self.b, 1.0))) + 1 if 0 < self.b < math.inf else 1
+        self.levels = (
+            math.ceil(math.log2(max(last / self.b, 1.0))) + 1 if 0 < self.b < math.inf else 1
+        )
 
     @functools.cached_property
     def _gamma(self):
@@ -654,7 +747,9 @@ class TGP(_Bandit):
         if self.s.constants == "order":
             return self.b * math.sqrt(math.log(t + 1))
         repaired = self.s.constants == "repaired"
-        log_delta = math.log((self.levels if repaired or self.s.weibull else 1) / self.s.delta)   # Erratum A7
+        log_delta = math.log(
+            (self.levels if repaired or self.s.weibull else 1) / self.s.delta
+        )  # Erratum A7
         if not (self.s.curator or self.s.weibull):
             return 3 * self.b * math.sqrt(2 * self.gain + 2 * log_delta)
         gamma = self._gamma[min(t, self.s.T)] / ((1 - 1 / math.e) if repaired else 1)
@@ -662,7 +757,9 @@ class TGP(_Bandit):
         if self.s.weibull:
             theta, a, b = self.s.weibull
             moment = max(a, 1) * (self.B**2 + a * math.gamma(2 * theta + 1) * b ** (-2 * theta))
-        return 2 * math.sqrt(2) * self.b * math.sqrt(gamma + log_delta) + math.sqrt(moment * (math.log(t) + 1))
+        return 2 * math.sqrt(2) * self.b * math.sqrt(gamma + log_delta) + math.sqrt(
+            moment * (math.log(t) + 1)
+        )
 
     def _hear(self, y, sigma):
         """Take in reward y of an arm with this sigma: b_t, the next beta -> what y counts as (l. 8)."""
@@ -702,24 +799,34 @@ class _Nystroem(_Bandit):
         s = self.s
         self.B0 = self.B * (1 + 1 / math.sqrt(1 - s.acc)) if s.constants != "order" else self.B
         self.beta, self.m, self.dictionary = self.B0, 0, np.zeros(0, dtype=int)
-        self._key, self._known, self._held = b"", {}, 0                      # features of the last dictionaries
+        self._key, self._known, self._held = b"", {}, 0  # features of the last dictionaries
         self._played, self._safe, self._fall = self.dictionary, None, math.inf
         rho = (1 + s.acc) / (1 - s.acc)
-        self.q = s.q if s.q is not None else (math.log(s.T) if s.constants == "order"
-                                              else 6 * rho * math.log(4 * s.T / s.delta)) / s.acc**2
+        self.q = (
+            s.q
+            if s.q is not None
+            else (
+                math.log(s.T) if s.constants == "order" else 6 * rho * math.log(4 * s.T / s.delta)
+            )
+            / s.acc**2
+        )
         self.ridge = _Ridge(self.problem, s.lam, *columns)
         self._adopt(self.dictionary)
 
     def _embed(self, arm, y):
         """Alg. 1, l. 6-8 and 13: draw the dictionary with sigma of the last round, then record y."""
-        ridge, leverage, u = self.ridge, float(self.ridge.leverage[arm]), self.rng.random(self.problem.n)
+        ridge, leverage, u = (
+            self.ridge,
+            float(self.ridge.leverage[arm]),
+            self.rng.random(self.problem.n),
+        )
         if not ridge.counts[arm]:
             self._played, self._fall = np.sort(np.append(self._played, arm)), math.inf
         ridge.record(arm, y)
-        sure = self._fall < 1.1 and not np.count_nonzero(u > self._safe)     # nothing can be dropped
+        sure = self._fall < 1.1 and not np.count_nonzero(u > self._safe)  # nothing can be dropped
         if sure or (kept := self._draw(u)).tobytes() == self._key:
             ridge.update(arm, y)
-            self._fall *= 1 + leverage                                       # no leverage falls by a larger factor
+            self._fall *= 1 + leverage  # no leverage falls by a larger factor
         else:
             self._adopt(kept)
         self.sigma = np.sqrt(self.s.lam * ridge.leverage)
@@ -734,23 +841,36 @@ class _Nystroem(_Bandit):
         if self.q == math.inf:
             return self._played
         some = slice(None) if len(u) <= 1000 else self._played
-        p, counts = min(self.q, 1e280) * self.ridge.leverage[some], self.ridge.counts[some]  # p >= 1: kept
-        keep = u[some] < 1.0 - (1.0 - np.minimum(p, 1.0)) ** counts                          # False where count = 0
+        p, counts = (
+            min(self.q, 1e280) * self.ridge.leverage[some],
+            self.ridge.counts[some],
+        )  # p >= 1: kept
+        keep = u[some] < 1.0 - (1.0 - np.minimum(p, 1.0)) ** counts  # False where count = 0
         kept = self._played[keep] if len(u) > 1000 else keep.nonzero()[0]
         if self.ridge.age > 2 and self._fall > 1.1 and len(kept) == self.m == len(self._played):
             self._fall, self._safe = 1.0, np.ones(len(u))
-            self._safe[some] = np.where((p < 1.1) & (counts > 0), 1 - 1.01 * np.exp(-p * counts / 1.1) - 1e-13, 1.0)
+            self._safe[some] = np.where(
+                (p < 1.1) & (counts > 0), 1 - 1.01 * np.exp(-p * counts / 1.1) - 1e-13, 1.0
+            )
         return kept
 
     def _adopt(self, dictionary, turn=False):
         """Coordinates of another dictionary. turn: such that V is diagonal."""
-        self._key, self.dictionary, self.m, self._fall = dictionary.tobytes(), dictionary, len(dictionary), math.inf
+        self._key, self.dictionary, self.m, self._fall = (
+            dictionary.tobytes(),
+            dictionary,
+            len(dictionary),
+            math.inf,
+        )
         if self._key not in self._known:
-            if self._held > 4e6:                                             # numbers in `_known`: about 32 MB
+            if self._held > 4e6:  # numbers in `_known`: about 32 MB
                 self._known, self._held = {}, 0
             Q, U = _nystrom(self.problem, dictionary)
             view = self.ridge.view(U) if self.ridge.small else (None, None)
-            self._known[self._key], self._held = (U, Q, view), self._held + sum(map(np.size, (U, Q, view[0])))
+            self._known[self._key], self._held = (
+                (U, Q, view),
+                self._held + sum(map(np.size, (U, Q, view[0]))),
+            )
         self.ridge.solve(*self._known[self._key], turn=turn)
 
 
@@ -760,26 +880,37 @@ class ATA(_Nystroem):
     mu is linear in the rewards that truncation leaves whole, so the ridge takes those; only rewards at risk need
     V^{-1/2}. Exact shortcuts, steps of their own, keep a round cheap: `_whole_for_ever`, `_sort`, `InverseRoot`.
     """
+
     presets = "order", "theorem"
 
     def _start(self):
-        self._arms, self._large = np.zeros(0, dtype=int), np.zeros(0)        # rewards still in question,
-        self._out = np.zeros(0, dtype=bool)                                  # and which of them the ridge leaves out
-        self._root, self._plays = None, None                                 # V^{-1/2}, and plays it has not heard of
-        self._risk = None                                                    # x_tau y_tau of the rewards left out
+        self._arms, self._large = np.zeros(0, dtype=int), np.zeros(0)  # rewards still in question,
+        self._out = np.zeros(0, dtype=bool)  # and which of them the ridge leaves out
+        self._root, self._plays = None, None  # V^{-1/2}, and plays it has not heard of
+        self._risk = None  # x_tau y_tau of the rewards left out
         super()._start()
-        self.b, self._least = math.inf, self._schedule(self.problem.n)[0]    # b_t is least at m = n
+        self.b, self._least = math.inf, self._schedule(self.problem.n)[0]  # b_t is least at m = n
         self._exponent = (1 - self.s.alpha) / (2 + 2 * self.s.alpha)
 
     def _adopt(self, dictionary):
-        super()._adopt(dictionary, turn=self._plays is not None)             # V^{-1/2} will be wanted again
-        self._past, self._drift, self._limit, self._first = None, 0.0, -1.0, self._schedule(max(self.m, 1))
+        super()._adopt(dictionary, turn=self._plays is not None)  # V^{-1/2} will be wanted again
+        self._past, self._drift, self._limit, self._first = (
+            None,
+            0.0,
+            -1.0,
+            self._schedule(max(self.m, 1)),
+        )
 
     def _schedule(self, m):
         """b_t and beta_{t+1} - B0 at t = 1, for dictionary size m >= 1."""
         s, p = self.s, 1 + self.s.alpha
         log = math.log((m + 1) * s.T) if s.constants == "order" else math.log(4 * m * s.T / s.delta)
-        width = s.beta_scale * (1 if s.constants == "order" else 4) * math.sqrt(m / s.lam) * s.v ** (1 / p)
+        width = (
+            s.beta_scale
+            * (1 if s.constants == "order" else 4)
+            * math.sqrt(m / s.lam)
+            * s.v ** (1 / p)
+        )
         return (s.v / log) ** (1 / p), width * log ** (s.alpha / p)
 
     def _update(self, arm, y):
@@ -789,10 +920,13 @@ class ATA(_Nystroem):
         else:
             self._embed(arm, 0.0)
             some = self._out | ~self._whole_for_ever(self._arms, self._large, power)
-            self._arms, self._large = np.append(self._arms[some], arm), np.append(self._large[some], y)
+            self._arms, self._large = (
+                np.append(self._arms[some], arm),
+                np.append(self._large[some], y),
+            )
             self._out, self._risk, self._limit = np.append(self._out[some], True), None, -1.0
         if not self.ridge.age:
-            self._plays = self._risk = None                                  # other coordinates
+            self._plays = self._risk = None  # other coordinates
         elif self._plays is not None:
             self._plays.append(arm)
         self.beta = self.B0
@@ -802,11 +936,16 @@ class ATA(_Nystroem):
             if len(self._large) and (self._drift > self._limit or self.ridge.age % 8 == 0):
                 self._sort()
         at_risk = self._risk is not None or (self.ridge.Q.size and np.count_nonzero(self._out))
-        self.mu = self.ridge.M + self.ridge.over(self._truncated()) if at_risk else self.ridge.M.copy()
+        self.mu = (
+            self.ridge.M + self.ridge.over(self._truncated()) if at_risk else self.ridge.M.copy()
+        )
 
     def _whole_for_ever(self, arm, y, power, more=0):
         """Is |u_i y| <= b_t now and later? |u|^2 <= 1/(lam + count), which falls."""
-        return abs(y) <= self._least * power * (1 - TIE) * (self.s.lam + self.ridge.counts[arm] + more) ** 0.5
+        return (
+            abs(y)
+            <= self._least * power * (1 - TIE) * (self.s.lam + self.ridge.counts[arm] + more) ** 0.5
+        )
 
     def _sort(self):
         """Leave out of the ridge what may be truncated now, |y| max_i |u_i| > b_t; give it the others.
@@ -839,30 +978,43 @@ class ATA(_Nystroem):
         S, Q = self._inverse_root(), self.ridge.Q
         if self._risk is None:
             y = self._large[self._out]
-            self._risk = self.ridge.at(self._arms[self._out]) * y, np.ones(len(y))           # x_tau y_tau
+            self._risk = self.ridge.at(self._arms[self._out]) * y, np.ones(len(y))  # x_tau y_tau
         R, ones = self._risk
-        products = S.between(Q, R)                                                           # u_{i,tau} y_tau
+        products = S.between(Q, R)  # u_{i,tau} y_tau
         keep = np.abs(products) <= self.b
-        if np.count_nonzero(keep) == keep.size:                              # peaks may spare the next rounds this
+        if np.count_nonzero(keep) == keep.size:  # peaks may spare the next rounds this
             leverage, peak = self.ridge.leverage, np.full(self.problem.n, math.inf)
             peak[self._played] = np.abs(Q @ S.dot(self.ridge.at(self._played))).max(axis=0)
             x = min(max(self.s.lam * float(leverage.min()), 1e-300), 1.0)
             h = math.sqrt(1 - x)
             rate = (2 / math.pi) * (math.log1p(h) - 0.5 * math.log(x) + 1 / (1 + h))
-            self._past, self._drift, self._limit = (rate * leverage, np.sqrt(leverage), peak), 0.0, -1.0
+            self._past, self._drift, self._limit = (
+                (rate * leverage, np.sqrt(leverage), peak),
+                0.0,
+                -1.0,
+            )
         return S.dot((products * keep).dot(ones).dot(Q))
 
     def _inverse_root(self):
         """V^{-1/2} after the plays since it was last asked for; in new coordinates where these are other or many."""
         ridge, old, plays = self.ridge, self._root, self._plays
-        new = plays is None or len(plays) > 12 or ridge.age > 0.9 * REFRESH  # before the ridge is solved without it
+        new = (
+            plays is None or len(plays) > 12 or ridge.age > 0.9 * REFRESH
+        )  # before the ridge is solved without it
         for arm in () if new else plays:
             new = new or not old.play(arm, ridge.at(arm))
         if new:
             if ridge.age or not ridge.turned:
                 ridge.solve(ridge.U, ridge.Q, (ridge.X, ridge.rest), turn=True)
-            usual = [] if old is None else [arm for arm, count in zip(old.arms, old.counts) if count][:MOST - 8]
-            self._root, self._risk = InverseRoot(1 / ridge.P.diagonal(), REFRESH, usual, ridge.at(usual).T), None
+            usual = (
+                []
+                if old is None
+                else [arm for arm, count in zip(old.arms, old.counts) if count][: MOST - 8]
+            )
+            self._root, self._risk = (
+                InverseRoot(1 / ridge.P.diagonal(), REFRESH, usual, ridge.at(usual).T),
+                None,
+            )
         self._plays = []
         return self._root
 
@@ -880,9 +1032,13 @@ class MoMA(_Nystroem):
         elif s.constants == "repaired":
             self.k = next(k for k in range(2, 10**6) if self._ville(k) <= s.delta / 2)
         else:
-            self.k = math.ceil((24 if s.constants == "theorem" else 1) * math.log(4 * math.e * s.T / s.delta))
+            self.k = math.ceil(
+                (24 if s.constants == "theorem" else 1) * math.log(4 * math.e * s.T / s.delta)
+            )
         if self.k > s.T:
-            raise ValueError(f"k = {self.k}: must be at most T = {s.T}; raise T, lower k, or take constants='order'")
+            raise ValueError(
+                f"k = {self.k}: must be at most T = {s.T}; raise T, lower k, or take constants='order'"
+            )
         self.N, self.columns = s.T // self.k, np.size(self._summary(np.zeros(self.k)))
         super()._start(self.columns)
         self.kstar, self.epoch, self._rewards, self._epoch_arm = 0, 0, [], None
@@ -893,7 +1049,9 @@ class MoMA(_Nystroem):
     def _ville(k, s=8.0):
         """Bound on P(too many of k estimates are ever bad) in the repaired analysis: C(k, a) s^{-a} (Erratum A5)."""
         a = math.ceil((k - 1) / 2)
-        return math.exp(math.lgamma(k + 1) - math.lgamma(a + 1) - math.lgamma(k - a + 1) - a * math.log(s))
+        return math.exp(
+            math.lgamma(k + 1) - math.lgamma(a + 1) - math.lgamma(k - a + 1) - a * math.log(s)
+        )
 
     def _summary(self, rewards):
         """What an epoch's rewards enter as: each in a ridge estimate of its own."""
@@ -904,16 +1062,18 @@ class MoMA(_Nystroem):
 
     def _update(self, arm, y):
         if self._epoch_arm not in (None, arm):
-            raise ValueError(f"arm = {arm}: must be {self._epoch_arm}, the arm of the current epoch of {self.k} plays")
+            raise ValueError(
+                f"arm = {arm}: must be {self._epoch_arm}, the arm of the current epoch of {self.k} plays"
+            )
         self._epoch_arm = arm
         if self.epoch == self.N:
             return
         self._rewards.append(y)
         if len(self._rewards) < self.k:
             return
-        self._embed(arm, self._summary(np.array(self._rewards)))             # l. 7-10
+        self._embed(arm, self._summary(np.array(self._rewards)))  # l. 7-10
         self.epoch, self._rewards, self._epoch_arm = self.epoch + 1, [], None
-        self.kstar = first_max(-self.spread())                               # l. 12
+        self.kstar = first_max(-self.spread())  # l. 12
         self.mu = self.ridge.M[:, self.kstar].copy()
         self.beta = self.B0 + self.s.beta_scale * self._width(self.epoch) / math.sqrt(self.s.lam)
 
@@ -923,26 +1083,36 @@ class MoMA(_Nystroem):
         if k == 1:
             return np.zeros(1)
         S, M = (np.ascontiguousarray(x[played].T) for x in (self.ridge.sums, self.ridge.M))
-        unit = np.abs(S).max(initial=1e-300)                                 # so that no product overflows
+        unit = np.abs(S).max(initial=1e-300)  # so that no product overflows
         S, M, d, step = S / unit, M / unit, np.empty((k, k)), 1 + 10**5 // (k * max(len(played), 1))
         for j in (slice(start, start + step) for start in range(0, k, step)):
             d[j] = np.einsum("jsn,jsn->js", S[j, None] - S, M[j, None] - M)
-        d.flat[::k + 1] = math.inf                                           # s != j
+        d.flat[:: k + 1] = math.inf  # s != j
         r = unit * np.sort(np.sqrt(np.maximum(d, 0.0)), axis=1)
         return (r[:, (k - 2) // 2] + r[:, (k - 1) // 2]) / 2
 
     def _width(self, n):
         """beta_{n+1} - B0 without 1/sqrt(lam), which Theorem 4 drops although its proof has it (Erratum A8)."""
         s = self.s
-        if s.constants == "repaired":                                        # Erratum A5, for every alpha
+        if s.constants == "repaired":  # Erratum A5, for every alpha
             power = self.N ** ((1 - s.alpha) / (2 * (1 + s.alpha)))
-            return 3 * (8.0 * 2 ** (1 - s.alpha) * s.c) ** (1 / (1 + s.alpha)) * power * math.sqrt(2 * self._gamma)
+            return (
+                3
+                * (8.0 * 2 ** (1 - s.alpha) * s.c) ** (1 / (1 + s.alpha))
+                * power
+                * math.sqrt(2 * self._gamma)
+            )
         outer, inner = (3, 9) if s.constants == "theorem" else (1, 1)
-        c = s.c * (self.columns / self.k) ** s.alpha                         # a summary of k rewards varies less
-        return outer * (inner * self.m * c) ** (1 / (1 + s.alpha)) * n ** ((1 - s.alpha) / (2 * (1 + s.alpha)))
+        c = s.c * (self.columns / self.k) ** s.alpha  # a summary of k rewards varies less
+        return (
+            outer
+            * (inner * self.m * c) ** (1 / (1 + s.alpha))
+            * n ** ((1 - s.alpha) / (2 * (1 + s.alpha)))
+        )
 
 
 # ---- Baselines: nothing is proved of the first two here, so they have *order* constants only -----------------
+
 
 class MoM(MoMA):
     """Mean of medians, after Zhong et al. 2021: their estimator filters the rewards of any bandit algorithm.
@@ -951,11 +1121,13 @@ class MoM(MoMA):
     For noise symmetric about f; elsewhere (and on one-bit reports) the median has a bias that no k removes. Only the
     abstract of Zhong et al. was at hand: k and the width, MoMA's with c/k^alpha for c, are ours.
     """
+
     presets, _summary = ("order",), staticmethod(np.median)
 
 
 class MoMAAverage(MoMA):
     """MoMA without its median: same epochs, k and dictionary, an epoch's k rewards averaged; width with c/k^alpha."""
+
     presets, _summary = ("order",), staticmethod(np.mean)
 
 
@@ -976,6 +1148,7 @@ class TS(GPUCB):
 
 # ---- Elimination (ours; statements and proofs on the book's page "Elimination") ------------------------------
 
+
 def batch_sizes(T: int) -> list[int]:
     """N_1 = ceil(sqrt(T)), N_{i+1} = ceil(sqrt(T N_i)), the last cut so that they sum to T: a list of integers."""
     N, sizes = 1, list[int]()
@@ -987,7 +1160,9 @@ def batch_sizes(T: int) -> list[int]:
 
 def _factor(Z, weight, ridge):
     """F (r, n) with F'F = Z'(Z diag(weight) Z' + ridge I)^{-1} Z; by QR, so that weight/ridge may reach 1e15."""
-    rows = np.vstack([(Z[:, on := weight > 0] * np.sqrt(weight[on])).T, math.sqrt(ridge) * np.eye(len(Z))])
+    rows = np.vstack(
+        [(Z[:, on := weight > 0] * np.sqrt(weight[on])).T, math.sqrt(ridge) * np.eye(len(Z))]
+    )
     return np.linalg.solve(np.linalg.qr(rows, mode="r").T, Z)
 
 
@@ -1000,16 +1175,18 @@ def optimal_design(Z: np.ndarray, N: int, lam: float) -> np.ndarray:
     Z = Z[np.argsort(-(Z * Z).sum(axis=1), kind="stable")]
     tail = np.cumsum((Z * Z)[::-1], axis=0)[::-1].max(axis=1) * N / lam
     Z, w = Z[tail > 1e-9 * np.minimum(tail[:1], 1.0)], np.full(Z.shape[1], 1 / Z.shape[1])
-    for _ in range(10**4):                                                   # in practice fewer than 100
+    for _ in range(10**4):  # in practice fewer than 100
         d = (_factor(Z, w, lam / N) ** 2).sum(axis=0)
         if d.max() <= 1.01 * (w @ d):
             break
         w = w * d / (w @ d)
     counts, rest = np.floor(N * w).astype(np.int64), N * w % 1
-    rest -= np.sort(rest)[-(more := max(N - counts.sum(), 0))]               # compared with the last that is served;
-    rest[np.abs(rest) <= 1e-9 + 1e-15 * N * N / lam] = 0.0                   # what differs by rounding is a tie
+    rest -= np.sort(rest)[
+        -(more := max(N - counts.sum(), 0))
+    ]  # compared with the last that is served;
+    rest[np.abs(rest) <= 1e-9 + 1e-15 * N * N / lam] = 0.0  # what differs by rounding is a tie
     counts[np.argsort(-rest, kind="stable")[:more]] += 1
-    counts[w.argmax()] += N - counts.sum()                                   # N w itself is rounded above 1e13 plays
+    counts[w.argmax()] += N - counts.sum()  # N w itself is rounded above 1e13 plays
     return counts
 
 
@@ -1022,6 +1199,7 @@ class PE(_Bandit):
     are kept exactly and rounded at the end of a batch to what floats can promise, so that single reports and any split
     of their sums give the same state.
     """
+
     presets = "order", "theorem"
 
     @staticmethod
@@ -1030,25 +1208,32 @@ class PE(_Bandit):
         if curator is not None:
             return "one bit" if isinstance(curator, OneBit) else "Laplace", curator.scale
         heavy = problem.noise == "t3" or problem.alpha < 1
-        return ("heavy", problem.c ** (1 / (1 + problem.alpha))) if heavy else ("bounded", problem.R)
+        return (
+            ("heavy", problem.c ** (1 / (1 + problem.alpha))) if heavy else ("bounded", problem.R)
+        )
 
     def _start(self):
         s, n, Z = self.s, self.problem.n, self.problem.Z
         self.sizes, self.batch, self.active = batch_sizes(s.T), -1, np.ones(n, dtype=bool)
         self.kind, self.scale = self.reports(self.problem, s.curator)
         size = (Z * Z).sum(axis=1)
-        kept = size > EIGEN_CUT * size.max(initial=0.0)                      # the rest is near rounding: part of sigma
+        kept = size > EIGEN_CUT * size.max(initial=0.0)  # the rest is near rounding: part of sigma
         self.Z, self.lost = Z[kept], self.problem.lost + (Z[~kept] ** 2).sum(axis=0)
         self.k, self._log = 1, math.log(2 * n * len(self.sizes) / s.delta)
         if self.kind == "heavy":
-            self.k = s.k or math.ceil((1 if s.constants == "order" else 8) * (self._log - math.log(2)))
+            self.k = s.k or math.ceil(
+                (1 if s.constants == "order" else 8) * (self._log - math.log(2))
+            )
         self._next()
 
     def _next(self):
         """The next batch: a design of N // k plays in each copy; the plays left over go to its arm of largest count."""
         self.batch, shape = self.batch + 1, (self.problem.n, self.k)
-        self._design, self.left = np.zeros(shape[0], dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        self._sums = np.zeros(shape, dtype=object)                           # whole multiples of 1/UNIT
+        self._design, self.left = (
+            np.zeros(shape[0], dtype=np.int64),
+            np.zeros(shape, dtype=np.int64),
+        )
+        self._sums = np.zeros(shape, dtype=object)  # whole multiples of 1/UNIT
         if self.batch < len(self.sizes):
             each, rest = divmod(self.sizes[self.batch], self.k)
             if each:
@@ -1063,29 +1248,37 @@ class PE(_Bandit):
 
     def _choose(self):
         ahead = self.plan().cumsum()
-        if not ahead[-1]:                                                    # after the horizon: the best arm
+        if not ahead[-1]:  # after the horizon: the best arm
             return first_max(np.where(self.active, self.mu, -math.inf))
         return int(np.searchsorted(ahead, self.rng.integers(ahead[-1]), side="right"))
 
     def _update(self, arm, y):
-        j = self.left[arm].argmax()                                          # the copies take turns
+        j = self.left[arm].argmax()  # the copies take turns
         if self.left[arm, j]:
             self._add([(arm, j)], [1], [y])
         elif self.batch < len(self.sizes):
-            raise ValueError(f"arm = {arm}: must be one of those that plan() has left in this batch")
+            raise ValueError(
+                f"arm = {arm}: must be one of those that plan() has left in this batch"
+            )
 
     def tell_sums(self, counts: ArrayLike, sums: ArrayLike) -> None:
         """counts[x] reports of arm x that add up to sums[x]: any part of the plan. (n, k) arrays if k > 1."""
-        shape, left = self.left.shape[:1 + (self.k > 1)], self.left
+        shape, left = self.left.shape[: 1 + (self.k > 1)], self.left
         counts, sums = np.asarray(counts), check.array("sums", sums, None)
         if counts.dtype.kind not in "iu" or counts.shape != shape or sums.shape != shape:
-            raise ValueError(f"counts is {counts.dtype} of shape {counts.shape}, sums has shape {sums.shape}: must be "
-                             f"integers and numbers of shape {shape}")
+            raise ValueError(
+                f"counts is {counts.dtype} of shape {counts.shape}, sums has shape {sums.shape}: must be "
+                f"integers and numbers of shape {shape}"
+            )
         counts, sums = counts.reshape(left.shape), sums.reshape(left.shape)
         for x, j in np.argwhere((counts < 0) | (counts > left)):
-            raise ValueError(f"counts of arm {x} = {counts[x, j]}: must be from 0 to {left[x, j]}, as plan() has it")
+            raise ValueError(
+                f"counts of arm {x} = {counts[x, j]}: must be from 0 to {left[x, j]}, as plan() has it"
+            )
         for x, j in np.argwhere(np.abs(sums) > 1e100 * counts):
-            raise ValueError(f"sums of arm {x} = {sums[x, j]}: must be at most 1e100 a report, 0 for none")
+            raise ValueError(
+                f"sums of arm {x} = {sums[x, j]}: must be at most 1e100 a report, 0 for none"
+            )
         where = np.argwhere(counts)
         self._add(where, counts[*where.T].tolist(), sums[*where.T].tolist())
         self.t += int(counts.sum())
@@ -1105,11 +1298,18 @@ class PE(_Bandit):
     def _estimate(self):
         """mu, sigma and beta from this batch alone, then the elimination."""
         lam, plan, total = self.s.lam, np.maximum(self._plan, 1), (self._sums / UNIT).astype(float)
-        step = np.exp2(np.frexp((self.B + self.scale) * plan)[1] - 36.0)     # far below the noise, far above rounding
-        if self.kind == "one bit" and np.abs(total / self.scale - np.rint(total / self.scale)).max() < 1e-6:
+        step = np.exp2(
+            np.frexp((self.B + self.scale) * plan)[1] - 36.0
+        )  # far below the noise, far above rounding
+        if (
+            self.kind == "one bit"
+            and np.abs(total / self.scale - np.rint(total / self.scale)).max() < 1e-6
+        ):
             step = self.scale
         F = _factor(self.Z, self._design, lam)
-        self.mu = np.median(F.T @ (F @ (step * np.rint(total / step) * (self._design[:, None] / plan))), axis=1)
+        self.mu = np.median(
+            F.T @ (F @ (step * np.rint(total / step) * (self._design[:, None] / plan))), axis=1
+        )
         self.sigma = np.sqrt(self.lost + lam * (F * F).sum(axis=0))
         self.beta = self._width(self.sigma[self.active].max())
         width = self.beta * self.sigma
@@ -1117,22 +1317,39 @@ class PE(_Bandit):
 
     def _width(self, widest):
         """beta, where `widest` is the largest sigma of an active arm."""
-        s, order, p, root = self.s, self.s.constants == "order", 1 + self.s.alpha, math.sqrt(self.s.lam)
+        s, order, p, root = (
+            self.s,
+            self.s.constants == "order",
+            1 + self.s.alpha,
+            math.sqrt(self.s.lam),
+        )
         if self.kind == "Laplace":
             L, R = self.scale, self.problem.R
-            noise = max(math.sqrt(2 * (R * R + 4 * L * L) * self._log), math.sqrt(8) * L * self._log * widest / root)
+            noise = max(
+                math.sqrt(2 * (R * R + 4 * L * L) * self._log),
+                math.sqrt(8) * L * self._log * widest / root,
+            )
             if order:
                 noise = math.sqrt((R * R + 2 * L * L) * math.log(s.T))
             return self.B + s.beta_scale * noise / root
         noise = self.scale * math.sqrt(math.log(s.T) if order else 2 * self._log)
-        if self.kind == "heavy":                                             # Chebyshev; alpha < 1: von Bahr and Esseen
+        if self.kind == "heavy":  # Chebyshev; alpha < 1: von Bahr and Esseen
             noise = self.scale * (1 if order else 4 if p == 2 else 8) ** (1 / p)
             noise *= max(self._design.sum(), 1) ** (1 / p - 0.5)
         return math.hypot(self.B, s.beta_scale * noise / root)
 
 
-ALGORITHMS = {"TGP": TGP, "ATA": ATA, "MoMA": MoMA, "PE": PE, "GP-UCB": GPUCB, "TS": TS, "MoM": MoM,
-              "MoMA-avg": MoMAAverage, "uniform": Uniform}
+ALGORITHMS = {
+    "TGP": TGP,
+    "ATA": ATA,
+    "MoMA": MoMA,
+    "PE": PE,
+    "GP-UCB": GPUCB,
+    "TS": TS,
+    "MoM": MoM,
+    "MoMA-avg": MoMAAverage,
+    "uniform": Uniform,
+}
 
 
 class _Default(float):
@@ -1144,7 +1361,9 @@ def _curator(curator, eps, problem):
     if isinstance(curator, type) and issubclass(curator, CTL):
         curator = Identity() if curator is Identity else curator(eps, problem.B, problem.R)
     if not (curator is None or isinstance(curator, CTL)):
-        raise ValueError(f"curator = {curator!r:.80}: must be a curator or a class of them, such as core.OneBit")
+        raise ValueError(
+            f"curator = {curator!r:.80}: must be a curator or a class of them, such as core.OneBit"
+        )
     if curator is None:
         return None if eps is None else CTL(eps, problem.B, problem.R)
     if eps is not None and curator.eps != eps:
@@ -1152,10 +1371,23 @@ def _curator(curator, eps, problem):
     return None if curator.eps is None else curator
 
 
-def make(name: str, problem: Problem, T: int, *, eps: float | None = None, lam: float | None = _Default(1.0),
-         delta: float = 0.1, acc: float = 0.1, constants: str = "order", beta_scale: float = 1.0,
-         q: float | None = None, k: int | None = None, weibull: tuple[float, float, float] | None = None,
-         curator: CTL | type[CTL] | None = None, rng: Any = None) -> _Bandit:
+def make(
+    name: str,
+    problem: Problem,
+    T: int,
+    *,
+    eps: float | None = None,
+    lam: float | None = _Default(1.0),
+    delta: float = 0.1,
+    acc: float = 0.1,
+    constants: str = "order",
+    beta_scale: float = 1.0,
+    q: float | None = None,
+    k: int | None = None,
+    weibull: tuple[float, float, float] | None = None,
+    curator: CTL | type[CTL] | None = None,
+    rng: Any = None,
+) -> _Bandit:
     """An algorithm by name: "TGP", "ATA", "MoMA"; ours "PE"; baselines "GP-UCB", "TS", "MoM", "MoMA-avg", "uniform".
 
     eps: None for the non-private twin. With eps (or a `curator`) alpha = 1, and v and c follow from B, R and the noise.
@@ -1173,28 +1405,57 @@ def make(name: str, problem: Problem, T: int, *, eps: float | None = None, lam: 
         raise ValueError(f"problem = {type(problem).__name__}: must be a Problem")
     check.choice("constants", constants, "order", "theorem", "repaired")
     if constants not in ALGORITHMS[name].presets:
-        raise ValueError(f"constants = {constants!r}: must be {' or '.join(map(repr, ALGORITHMS[name].presets))} for "
-                         f"{name}; nothing else is known of its width")
+        raise ValueError(
+            f"constants = {constants!r}: must be {' or '.join(map(repr, ALGORITHMS[name].presets))} for "
+            f"{name}; nothing else is known of its width"
+        )
     hidden, alpha, v, c = _curator(curator, eps, problem), problem.alpha, problem.v, problem.c
     if hidden is not None:
-        alpha, v, c = 1.0, problem.B**2 + problem.R**2 + hidden.variance, problem.R**2 + hidden.variance
+        alpha, v, c = (
+            1.0,
+            problem.B**2 + problem.R**2 + hidden.variance,
+            problem.R**2 + hidden.variance,
+        )
     if weibull is not None:
-        if name != "TGP" or hidden is not None or not isinstance(weibull, (tuple, list)) or len(weibull) != 3:
-            raise ValueError(f"weibull = {weibull!r}: must be a tuple (theta, a, b), for the non-private TGP only")
+        if (
+            name != "TGP"
+            or hidden is not None
+            or not isinstance(weibull, (tuple, list))
+            or len(weibull) != 3
+        ):
+            raise ValueError(
+                f"weibull = {weibull!r}: must be a tuple (theta, a, b), for the non-private TGP only"
+            )
         theta, a, b = map(check.positive, ("weibull theta", "weibull a", "weibull b"), weibull)
         weibull = theta, a, b
     if constants != "order" and problem.residual > problem.tol:
-        raise ValueError(f"constants = {constants!r}: must be 'order'; the {len(problem.Z)} features of this problem "
-                         f"miss {problem.residual:.3g} of k(x, x), so that no band is proved; raise its rank")
+        raise ValueError(
+            f"constants = {constants!r}: must be 'order'; the {len(problem.Z)} features of this problem "
+            f"miss {problem.residual:.3g} of k(x, x), so that no band is proved; raise its rank"
+        )
     if name == "PE" and (lam is None or isinstance(lam, _Default)):
         ratio = PE.reports(problem, hidden)[1] / problem.B
         lam = max(ratio * ratio, 1e-8)
     settings = Settings(
-        T=check.integer("T", T), lam=check.ridge(lam), delta=check.fraction("delta", delta),
-        acc=check.fraction("acc", acc), constants=constants, beta_scale=check.nonnegative("beta_scale", beta_scale),
-        q=q if q is None or q == math.inf else check.number("q", q, "a number > 0, or inf", low=0.0),
-        k=None if k is None else check.integer("k", k), weibull=weibull, curator=hidden, alpha=alpha, v=v, c=c)
+        T=check.integer("T", T),
+        lam=check.ridge(lam),
+        delta=check.fraction("delta", delta),
+        acc=check.fraction("acc", acc),
+        constants=constants,
+        beta_scale=check.nonnegative("beta_scale", beta_scale),
+        q=q
+        if q is None or q == math.inf
+        else check.number("q", q, "a number > 0, or inf", low=0.0),
+        k=None if k is None else check.integer("k", k),
+        weibull=weibull,
+        curator=hidden,
+        alpha=alpha,
+        v=v,
+        c=c,
+    )
     try:
         return ALGORITHMS[name](problem, settings, check.seeded(rng))
     except OverflowError:
-        raise ValueError(f"weibull = {weibull!r}, T = {T!r}: the schedule is out of floating-point range") from None
+        raise ValueError(
+            f"weibull = {weibull!r}, T = {T!r}: the schedule is out of floating-point range"
+        ) from None

@@ -4,6 +4,7 @@
 
 Read by the pages "One bit is enough" (proved widths) and "How many users do I need?" (order constants, and one-bit GP-UCB).
 """
+
 import csv
 import sys
 from pathlib import Path
@@ -12,10 +13,21 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
-import ldpbo_figures as fig
+from ldpbo import figures as fig
 
-PROVED = [("TGP", "theorem", "CTL"), ("ATA", "theorem", "CTL"), ("MoMA", "theorem", "CTL"), ("MoMA", "repaired", "CTL"), ("GP-UCB", "theorem", "OneBit")]
-ORDER = [("GP-UCB", "theorem", "OneBit"), ("TGP", "order", "CTL"), ("MoMA", "order", "CTL"), ("ATA", "order", "CTL")]
+PROVED = [
+    ("TGP", "theorem", "CTL"),
+    ("ATA", "theorem", "CTL"),
+    ("MoMA", "theorem", "CTL"),
+    ("MoMA", "repaired", "CTL"),
+    ("GP-UCB", "theorem", "OneBit"),
+]
+ORDER = [
+    ("GP-UCB", "theorem", "OneBit"),
+    ("TGP", "order", "CTL"),
+    ("MoMA", "order", "CTL"),
+    ("ATA", "order", "CTL"),
+]
 JOBS = [("se", 1.0, 20_000, 3, PROVED), ("matern", 1.0, 20_000, 3, PROVED)]
 JOBS += [("se", 1.0, 200_000, 2, PROVED), ("matern", 1.0, 200_000, 2, PROVED)]
 JOBS += [("se", eps, 50_000, 2, ORDER) for eps in (10.0, 3.0, 1.0, 0.3, 0.1)]
@@ -23,15 +35,49 @@ JOBS += [("se", eps, 50_000, 2, ORDER) for eps in (10.0, 3.0, 1.0, 0.3, 0.1)]
 
 def run(kernel, eps, T, trials, name, constants, curator, seed=2021):
     """The rows of one learner: relative regret, mean and range over the trials, at eight rounds a decade."""
-    result = core.simulate(fig.normed(kernel), [name], T, trials=trials, seed=seed, eps=eps, constants=constants, curator=getattr(core, curator))
+    result = core.simulate(
+        fig.normed(kernel),
+        [name],
+        T,
+        trials=trials,
+        seed=seed,
+        eps=eps,
+        constants=constants,
+        curator=getattr(core, curator),
+    )
     t = np.unique(np.geomspace(100, T, 8 * round(np.log10(T / 100)) + 1).astype(int))
     share = result.regret[0][:, t - 1] / (t * result.records["uniform"][:, None])
-    return [[kernel, f"{eps:g}", str(T), str(trials), name, constants, curator, str(i), *(f"{x:.4f}" for x in row)]
-            for i, row in zip(t, zip(share.mean(axis=0), share.min(axis=0), share.max(axis=0)))]
+    return [
+        [
+            kernel,
+            f"{eps:g}",
+            str(T),
+            str(trials),
+            name,
+            constants,
+            curator,
+            str(i),
+            *(f"{x:.4f}" for x in row),
+        ]
+        for i, row in zip(t, zip(share.mean(axis=0), share.min(axis=0), share.max(axis=0)))
+    ]
 
 
 def main(target):
-    head = ["kernel", "eps", "T", "trials", "name", "constants", "curator", "t", "mean", "low", "high", "code"]
+    head = [
+        "kernel",
+        "eps",
+        "T",
+        "trials",
+        "name",
+        "constants",
+        "curator",
+        "t",
+        "mean",
+        "low",
+        "high",
+        "code",
+    ]
     with open(target, "w", encoding="utf-8", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(head)

@@ -6,6 +6,7 @@
 
 README.md in this folder gives sources, licences and the sha256 of what comes out.
 """
+
 import argparse
 import gzip
 import hashlib
@@ -20,18 +21,24 @@ import numpy as np
 
 # package: (version, file inside the wheel, sha256 of that file)
 SOURCES = {
-    "skfolio": ("1.12.2", "skfolio/datasets/data/sp500_dataset.csv.gz",
-                "ee21cac28befb1d0a739a9ceb22184f995394726aa0cfde9a21941d1ac04ac0d"),
-    "tensorly": ("0.10.0", "tensorly/datasets/data/Indian_pines_corrected.npy",
-                 "8f038e4d81569e38ebfc72a15c9984c150de42580ab260be10a13442e912e451"),
+    "skfolio": (
+        "1.12.2",
+        "skfolio/datasets/data/sp500_dataset.csv.gz",
+        "ee21cac28befb1d0a739a9ceb22184f995394726aa0cfde9a21941d1ac04ac0d",
+    ),
+    "tensorly": (
+        "0.10.0",
+        "tensorly/datasets/data/Indian_pines_corrected.npy",
+        "8f038e4d81569e38ebfc72a15c9984c150de42580ab260be10a13442e912e451",
+    ),
 }
 
-FIRST_DAY, LAST_DAY = "2016-01-04", "2019-04-10"      # the 823 trading days of the paper's stock data
+FIRST_DAY, LAST_DAY = "2016-01-04", "2019-04-10"  # the 823 trading days of the paper's stock data
 
-SEED, TRAIN, TEST, BANDS = 2021, 601, 192, 41         # the sizes of the paper's light data
+SEED, TRAIN, TEST, BANDS = 2021, 601, 192, 41  # the sizes of the paper's light data
 # Water vapour near 0.94, 1.13, 1.4 and 1.9 um: first and last band (0-based, of the 200 in the file).
 WATER = [(56, 61), (74, 81), (101, 107), (141, 146)]
-MIN_STD, MIN_CORRELATION = 50.0, 0.8                  # a usable band varies, and neighbouring pixels agree
+MIN_STD, MIN_CORRELATION = 50.0, 0.8  # a usable band varies, and neighbouring pixels agree
 
 
 def source_bytes(package, wheels):
@@ -58,37 +65,63 @@ def usable_bands(image):
     """Bands outside the water windows that carry signal rather than noise."""
     x = image.astype(float)
     wet = {b for first, last in WATER for b in range(first, last + 1)}
-    return [b for b in range(x.shape[2]) if b not in wet and x[:, :, b].std() >= MIN_STD
-            and np.corrcoef(x[:, :-1, b].ravel(), x[:, 1:, b].ravel())[0, 1] >= MIN_CORRELATION]
+    return [
+        b
+        for b in range(x.shape[2])
+        if b not in wet
+        and x[:, :, b].std() >= MIN_STD
+        and np.corrcoef(x[:, :-1, b].ravel(), x[:, 1:, b].ravel())[0, 1] >= MIN_CORRELATION
+    ]
 
 
 def light(raw):
     """Raw counts: one row per pixel, one column per band, pixels drawn without replacement."""
-    image = np.load(io.BytesIO(raw))                                    # (145, 145, 200) uint16
+    image = np.load(io.BytesIO(raw))  # (145, 145, 200) uint16
     usable = usable_bands(image)
-    bands = [usable[i * (len(usable) - 1) // (BANDS - 1)] for i in range(BANDS)]   # evenly spread
-    pixels = image.reshape(-1, image.shape[2])                          # row-major: pixel = 145 row + column
+    bands = [usable[i * (len(usable) - 1) // (BANDS - 1)] for i in range(BANDS)]  # evenly spread
+    pixels = image.reshape(-1, image.shape[2])  # row-major: pixel = 145 row + column
     # RandomState's streams are frozen by NumPy (NEP 19), so the choice outlives NumPy versions.
-    chosen = np.random.RandomState(SEED).permutation(len(pixels))[:TRAIN + TEST]
+    chosen = np.random.RandomState(SEED).permutation(len(pixels))[: TRAIN + TEST]
     lines = ["split," + ",".join(f"b{b}" for b in bands)]
     for i, pixel in enumerate(chosen):
-        lines.append(("train," if i < TRAIN else "test,") + ",".join(str(int(y)) for y in pixels[pixel, bands]))
+        lines.append(
+            ("train," if i < TRAIN else "test,")
+            + ",".join(str(int(y)) for y in pixels[pixel, bands])
+        )
     return "\n".join(lines) + "\n"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--wheels", type=Path, help="folder with both wheels; default: download with pip")
+    parser.add_argument(
+        "--wheels", type=Path, help="folder with both wheels; default: download with pip"
+    )
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parent)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         wheels = args.wheels or Path(scratch)
         if args.wheels is None:
             pins = [f"{package}=={version}" for package, (version, _, _) in SOURCES.items()]
-            subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:",
-                            "-d", scratch, *pins], check=True)
-        made = {"stocks.csv": stocks(source_bytes("skfolio", wheels)),
-                "light.csv": light(source_bytes("tensorly", wheels))}
+            subprocess.run(
+                [
+                    sys.executable,
+                    "-m",
+                    "pip",
+                    "download",
+                    "-q",
+                    "--no-deps",
+                    "--only-binary",
+                    ":all:",
+                    "-d",
+                    scratch,
+                    *pins,
+                ],
+                check=True,
+            )
+        made = {
+            "stocks.csv": stocks(source_bytes("skfolio", wheels)),
+            "light.csv": light(source_bytes("tensorly", wheels)),
+        }
     for name, text in made.items():
         (args.out / name).write_bytes(text.encode("ascii"))
         print(hashlib.sha256(text.encode("ascii")).hexdigest(), name)

@@ -3,12 +3,13 @@
 The files belong to the code of Chowdhury & Gopalan (NeurIPS 2019). That repository states no licence, so
 this one does not carry them; both are pinned by commit and sha256. README.md in this folder says more.
 """
+
 import hashlib
 import os
 import sys
 from pathlib import Path
 
-from ldpbo_problems import ORIGINALS as FILES  # name: sha256
+from ldpbo.datasets import ORIGINALS as FILES  # name: sha256
 
 REPOSITORY = "sayakrc/Bayesian-Optimization-under-Heavy-tailed-Payoffs"
 COMMIT = "673ce5ce40cabd95f0319e0a1b338044f160143e"
@@ -22,7 +23,9 @@ def present(name, sha256, folders):
         if path.is_file():
             found = hashlib.sha256(path.read_bytes()).hexdigest()
             if found != sha256:
-                raise ValueError(f"{path}: sha256 is {found}, expected {sha256}; remove that file and try again")
+                raise ValueError(
+                    f"{path}: sha256 is {found}, expected {sha256}; remove that file and try again"
+                )
             return path
     return None
 
@@ -48,14 +51,16 @@ def fetch(base=BASE, files=FILES, folder=ORIGINAL):
 def main(**where):
     try:
         fetch(**where)
-    except ValueError as error:                 # a wrong checksum; the message has both hashes
+    except ValueError as error:  # a wrong checksum; the message has both hashes
         sys.exit(f"Refused: {error}")
-    except OSError as error:                    # requests' errors are OSErrors
+    except OSError as error:  # requests' errors are OSErrors
         names = " and ".join(FILES)
-        sys.exit(f"Download failed: {error}\n\n"
-                 f"Is there a network? The files are at\n  {BASE}\n"
-                 f"Or put {names} into a folder and set LDPBO_DATA to it, or into\n  {ORIGINAL}\n"
-                 "Until then the stand-ins in data/ are used, and everything runs.")
+        sys.exit(
+            f"Download failed: {error}\n\n"
+            f"Is there a network? The files are at\n  {BASE}\n"
+            f"Or put {names} into a folder and set LDPBO_DATA to it, or into\n  {ORIGINAL}\n"
+            "Until then the stand-ins in data/ are used, and everything runs."
+        )
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 
 Clicks, drags and keys are real input events. `outside` collects requests that leave the machine's files, `faults` errors of the page.
 """
+
 from __future__ import annotations
 
 import base64
@@ -21,15 +22,42 @@ from pathlib import Path
 
 NAMES = ("chromium", "firefox")
 INSIDE = ("file:", "blob:", "data:", "about:", "moz-extension:", "resource:", "chrome:")
-PROGRAMS = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "firefox": ("firefox-esr", "firefox")}
+PROGRAMS = {
+    "chromium": ("chromium", "chromium-browser", "google-chrome"),
+    "firefox": ("firefox-esr", "firefox"),
+}
 FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync".split()
 PREFERENCES = {  # a profile that asks nothing, downloads without a dialogue and calls nobody
-    "browser.shell.checkDefaultBrowser": False, "browser.startup.homepage_override.mstone": "ignore", "datareporting.policy.dataSubmissionEnabled": False,
-    "toolkit.telemetry.reportingpolicy.firstRun": False, "app.update.enabled": False, "browser.download.folderList": 2,
-    "browser.download.useDownloadDir": True, "browser.helperApps.neverAsk.saveToDisk": "text/csv,image/svg+xml", "browser.download.alwaysOpenPanel": False,
-    "network.captive-portal-service.enabled": False, "network.connectivity-service.enabled": False, "remote.active-protocols": 1}
-KEYS = {"ArrowLeft": "\ue012", "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015", "PageUp": "\ue00e", "PageDown": "\ue00f",
-        "End": "\ue010", "Home": "\ue011", "Tab": "\ue004", "Enter": "\ue007", "Delete": "\ue017", "Escape": "\ue00c", "Space": " ", "Control": "\ue009", "Shift": "\ue008"}
+    "browser.shell.checkDefaultBrowser": False,
+    "browser.startup.homepage_override.mstone": "ignore",
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "toolkit.telemetry.reportingpolicy.firstRun": False,
+    "app.update.enabled": False,
+    "browser.download.folderList": 2,
+    "browser.download.useDownloadDir": True,
+    "browser.helperApps.neverAsk.saveToDisk": "text/csv,image/svg+xml",
+    "browser.download.alwaysOpenPanel": False,
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+    "remote.active-protocols": 1,
+}
+KEYS = {
+    "ArrowLeft": "\ue012",
+    "ArrowUp": "\ue013",
+    "ArrowRight": "\ue014",
+    "ArrowDown": "\ue015",
+    "PageUp": "\ue00e",
+    "PageDown": "\ue00f",
+    "End": "\ue010",
+    "Home": "\ue011",
+    "Tab": "\ue004",
+    "Enter": "\ue007",
+    "Delete": "\ue017",
+    "Escape": "\ue00c",
+    "Space": " ",
+    "Control": "\ue009",
+    "Shift": "\ue008",
+}
 
 
 def missing(name):
@@ -45,7 +73,9 @@ def missing(name):
 
 
 def _program(name):
-    return os.environ.get(name.upper()) or next((found for program in PROGRAMS[name] if (found := shutil.which(program))), None)
+    return os.environ.get(name.upper()) or next(
+        (found for program in PROGRAMS[name] if (found := shutil.which(program))), None
+    )
 
 
 @contextlib.contextmanager
@@ -53,6 +83,7 @@ def start(name):
     """A browser without windows; `page()` opens a page in a session of its own."""
     if name == "chromium":
         from playwright.sync_api import sync_playwright
+
         with sync_playwright() as play:
             browser = play.chromium.launch(executable_path=_program(name), args=FLAGS)
             yield Chromium(browser)
@@ -61,12 +92,28 @@ def start(name):
     with tempfile.TemporaryDirectory() as folder:
         (downloads := Path(folder, "downloads")).mkdir()
         prefs = PREFERENCES | {"browser.download.dir": str(downloads)}
-        Path(folder, "user.js").write_text("".join(f"user_pref({json.dumps(k)}, {json.dumps(v)});\n" for k, v in prefs.items()), encoding="utf-8")
+        Path(folder, "user.js").write_text(
+            "".join(f"user_pref({json.dumps(k)}, {json.dumps(v)});\n" for k, v in prefs.items()),
+            encoding="utf-8",
+        )
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        command = [_program(name), "--headless", "--no-remote", "--profile", folder, "--remote-debugging-port", str(port)]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | {"HOME": folder, "MOZ_CRASHREPORTER_DISABLE": "1"})
+        command = [
+            _program(name),
+            "--headless",
+            "--no-remote",
+            "--profile",
+            folder,
+            "--remote-debugging-port",
+            str(port),
+        ]
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"HOME": folder, "MOZ_CRASHREPORTER_DISABLE": "1"},
+        )
         try:
             browser = Firefox(port, downloads)
             yield browser
@@ -78,6 +125,7 @@ def start(name):
 
 class Page:
     """What both kinds of page share; `js` evaluates an expression, promises included, and returns its JSON value."""
+
     width, height = 1280, 720
 
     def text(self, selector):
@@ -87,7 +135,9 @@ class Page:
         return self.js(f"document.querySelector({json.dumps(selector)}).value")
 
     def visible(self, selector):
-        return self.js(f"document.querySelector({json.dumps(selector)})?.checkVisibility({{visibilityProperty: true}}) ?? false")
+        return self.js(
+            f"document.querySelector({json.dumps(selector)})?.checkVisibility({{visibilityProperty: true}}) ?? false"
+        )
 
     def disabled(self, selector):
         return self.js(f"document.querySelector({json.dumps(selector)}).matches(':disabled')")
@@ -100,7 +150,9 @@ class Page:
 
     def box(self, selector):
         """left, top, right, bottom in the viewport."""
-        return self.js(f"(({{left, top, right, bottom}}) => [left, top, right, bottom])(document.querySelector({json.dumps(selector)}).getBoundingClientRect())")
+        return self.js(
+            f"(({{left, top, right, bottom}}) => [left, top, right, bottom])(document.querySelector({json.dumps(selector)}).getBoundingClientRect())"
+        )
 
     def url(self):
         return self.js("location.href")
@@ -110,25 +162,34 @@ class Page:
         end = time.monotonic() + seconds
         while not self.js(f"Boolean({test})"):
             if time.monotonic() > end:
-                raise TimeoutError(f"not within {seconds} s: {test}; the page says {self.js('document.body.innerText.slice(0, 2000)')!r}")
+                raise TimeoutError(
+                    f"not within {seconds} s: {test}; the page says {self.js('document.body.innerText.slice(0, 2000)')!r}"
+                )
             time.sleep(0.05)
 
     def _bring(self, selector):
         """Scroll an element into view; its middle, if that is where a click would reach it."""
-        x, y, reached = self.js(f"""(async () => {{ const e = document.querySelector({json.dumps(selector)});
+        x, y, reached = (
+            self.js(f"""(async () => {{ const e = document.querySelector({json.dumps(selector)});
             const seen = () => {{ const r = e.getBoundingClientRect(), x = r.left + r.width / 2, y = r.top + r.height / 2, top = document.elementFromPoint(x, y);
               return [x, y, Boolean(top && (e === top || e.contains(top) || (e.labels && [...e.labels].some((l) => l.contains(top)))))]; }};
             if (!seen()[2]) {{ e.scrollIntoView({{ block: "center", behavior: "instant" }}); await new Promise((r) => setTimeout(r, 100)); }}
             return seen(); }})()""")
+        )
         assert reached, f"{selector} is not where a pointer can reach it"
         return x, y
 
     def axe(self, context):
         """What axe-core objects to inside `context`: [(rule, html)]."""
         import axe_playwright_python
-        script = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
+
+        script = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text(
+            encoding="utf-8"
+        )
         self.js(f"(() => {{ if (!window.axe) {{ {script} ; }} return true; }})()")
-        return self.js(f"axe.run({json.dumps(context)}).then((r) => r.violations.map((v) => [v.id, v.nodes[0].html]))")
+        return self.js(
+            f"axe.run({json.dumps(context)}).then((r) => r.violations.map((v) => [v.id, v.nodes[0].html]))"
+        )
 
 
 class Chromium:
@@ -137,7 +198,9 @@ class Chromium:
 
     def page(self, script=""):
         """A new page; `script` runs in it before the page's own."""
-        context = self.browser.new_context(accept_downloads=True, viewport={"width": Page.width, "height": Page.height})
+        context = self.browser.new_context(
+            accept_downloads=True, viewport={"width": Page.width, "height": Page.height}
+        )
         if script:
             context.add_init_script(script)
         return ChromiumPage(context.new_page())
@@ -146,7 +209,9 @@ class Chromium:
 class ChromiumPage(Page):
     def __init__(self, page):
         self.page, self.outside, self.faults = page, [], []
-        page.on("request", lambda r: None if r.url.startswith(INSIDE) else self.outside.append(r.url))
+        page.on(
+            "request", lambda r: None if r.url.startswith(INSIDE) else self.outside.append(r.url)
+        )
         page.on("console", lambda m: self.faults.append(m.text) if m.type == "error" else None)
         page.on("pageerror", lambda e: self.faults.append(str(e)))
 
@@ -206,10 +271,19 @@ class Firefox:
 
     def __init__(self, port, downloads):
         from websockets.sync.client import connect
-        self.pages, self.number, self.downloads, self.open, end = {}, 0, downloads, contextlib.ExitStack(), time.monotonic() + 60
+
+        self.pages, self.number, self.downloads, self.open, end = (
+            {},
+            0,
+            downloads,
+            contextlib.ExitStack(),
+            time.monotonic() + 60,
+        )
         while True:
             try:
-                self.socket = self.open.enter_context(connect(f"ws://127.0.0.1:{port}/session", max_size=None, open_timeout=10))
+                self.socket = self.open.enter_context(
+                    connect(f"ws://127.0.0.1:{port}/session", max_size=None, open_timeout=10)
+                )
                 break
             except OSError:
                 if time.monotonic() > end:
@@ -244,7 +318,11 @@ class Firefox:
         user = self.send("browser.createUserContext")["userContext"]
         context = self.send("browsingContext.create", type="tab", userContext=user)["context"]
         if script:
-            self.send("script.addPreloadScript", functionDeclaration=f"() => {{ {script} }}", contexts=[context])
+            self.send(
+                "script.addPreloadScript",
+                functionDeclaration=f"() => {{ {script} }}",
+                contexts=[context],
+            )
         self.pages[context] = page = FirefoxPage(self, context, user)
         page.size(Page.width, Page.height)
         return page
@@ -257,7 +335,13 @@ class Firefox:
 
 class FirefoxPage(Page):
     def __init__(self, browser, context, user):
-        self.browser, self.context, self.user, self.outside, self.faults = browser, context, user, [], []
+        self.browser, self.context, self.user, self.outside, self.faults = (
+            browser,
+            context,
+            user,
+            [],
+            [],
+        )
 
     def send(self, method, **params):
         return self.browser.send(method, context=self.context, **params)
@@ -266,7 +350,13 @@ class FirefoxPage(Page):
         self.send("browsingContext.navigate", url=url, wait="complete")
 
     def _evaluate(self, expression):
-        got = self.browser.send("script.evaluate", expression=expression, awaitPromise=True, target={"context": self.context}, userActivation=True)
+        got = self.browser.send(
+            "script.evaluate",
+            expression=expression,
+            awaitPromise=True,
+            target={"context": self.context},
+            userActivation=True,
+        )
         if got["type"] == "exception":
             raise RuntimeError(got["exceptionDetails"]["text"])
         return got["result"]
@@ -276,32 +366,68 @@ class FirefoxPage(Page):
         return json.loads(got["value"])
 
     def _pointer(self, *actions):
-        self.send("input.performActions", actions=[{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": list(actions)}])
+        self.send(
+            "input.performActions",
+            actions=[
+                {
+                    "type": "pointer",
+                    "id": "mouse",
+                    "parameters": {"pointerType": "mouse"},
+                    "actions": list(actions),
+                }
+            ],
+        )
 
     def click(self, selector):
         x, y = self._bring(selector)
-        self._pointer({"type": "pointerMove", "x": round(x), "y": round(y)}, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0})
+        self._pointer(
+            {"type": "pointerMove", "x": round(x), "y": round(y)},
+            {"type": "pointerDown", "button": 0},
+            {"type": "pointerUp", "button": 0},
+        )
 
     def drag(self, selector, share):
         left, top, right, bottom = self._bring(selector) and self.box(selector)
-        y, at = round((top + bottom) / 2), [round(left + (right - left) * (0.25 + (share - 0.25) * i / 8)) for i in range(9)]
-        self._pointer({"type": "pointerMove", "x": at[0], "y": y}, {"type": "pointerDown", "button": 0},
-                      *({"type": "pointerMove", "x": x, "y": y, "duration": 20} for x in at[1:]), {"type": "pointerUp", "button": 0})
+        y, at = (
+            round((top + bottom) / 2),
+            [round(left + (right - left) * (0.25 + (share - 0.25) * i / 8)) for i in range(9)],
+        )
+        self._pointer(
+            {"type": "pointerMove", "x": at[0], "y": y},
+            {"type": "pointerDown", "button": 0},
+            *({"type": "pointerMove", "x": x, "y": y, "duration": 20} for x in at[1:]),
+            {"type": "pointerUp", "button": 0},
+        )
 
     def scroll(self, dy):
-        wheel = {"type": "scroll", "x": round(self.width * 0.7), "y": round(self.height / 2), "deltaX": 0, "deltaY": dy}
-        self.send("input.performActions", actions=[{"type": "wheel", "id": "wheel", "actions": [wheel]}])
+        wheel = {
+            "type": "scroll",
+            "x": round(self.width * 0.7),
+            "y": round(self.height / 2),
+            "deltaX": 0,
+            "deltaY": dy,
+        }
+        self.send(
+            "input.performActions", actions=[{"type": "wheel", "id": "wheel", "actions": [wheel]}]
+        )
 
     def press(self, key, times=1):
         parts = [KEYS.get(part, part) for part in key.split("+")]
-        actions = [{"type": "keyDown", "value": part} for part in parts] + [{"type": "keyUp", "value": part} for part in reversed(parts)]
-        self.send("input.performActions", actions=[{"type": "key", "id": "keyboard", "actions": actions * times}])
+        actions = [{"type": "keyDown", "value": part} for part in parts] + [
+            {"type": "keyUp", "value": part} for part in reversed(parts)
+        ]
+        self.send(
+            "input.performActions",
+            actions=[{"type": "key", "id": "keyboard", "actions": actions * times}],
+        )
 
     def fill(self, selector, text):
         self.focus(selector)
         self.press("Control+a")
         actions = [{"type": kind, "value": c} for c in text for kind in ("keyDown", "keyUp")]
-        self.send("input.performActions", actions=[{"type": "key", "id": "keyboard", "actions": actions}])
+        self.send(
+            "input.performActions", actions=[{"type": "key", "id": "keyboard", "actions": actions}]
+        )
 
     def select(self, selector, value):
         """As playwright does it: the value and its events, without the list that opens."""
@@ -316,7 +442,11 @@ class FirefoxPage(Page):
         before, end = set(self.browser.downloads.iterdir()), time.monotonic() + 30
         self.click(selector)
         while time.monotonic() < end:
-            new = [p for p in set(self.browser.downloads.iterdir()) - before if p.suffix != ".part" and p.stat().st_size]
+            new = [
+                p
+                for p in set(self.browser.downloads.iterdir()) - before
+                if p.suffix != ".part" and p.stat().st_size
+            ]
             if new and not any(p.suffix == ".part" for p in self.browser.downloads.iterdir()):
                 return new[0].read_bytes()
             time.sleep(0.1)
@@ -327,7 +457,9 @@ class FirefoxPage(Page):
         self.send("browsingContext.setViewport", viewport={"width": width, "height": height})
 
     def shot(self, path, whole=False):
-        data = self.send("browsingContext.captureScreenshot", origin="document" if whole else "viewport")["data"]
+        data = self.send(
+            "browsingContext.captureScreenshot", origin="document" if whole else "viewport"
+        )["data"]
         Path(path).write_bytes(base64.b64decode(data))
 
     def close(self):

@@ -15,6 +15,7 @@ After each `feed`: `mu`, `sigma` (over all arms), `beta` (the width used in the 
     "sketch"  smallest |u_a - P(arm a is kept)| among the played arms
     "rank"    smallest | log10(w / (1e-12 max w)) | among the eigenvalues of K_D: 0 means that the pseudo-inverse may go either way
 """
+
 import math
 
 import numpy as np
@@ -33,11 +34,12 @@ def se(x, y, lengthscale):
 def matern(x, y, lengthscale, nu):
     """k_Matern in its Bessel form (second kind); 1 at s = 0, where the formula is 0 * inf."""
     from scipy.special import kv
+
     s = math.dist(np.atleast_1d(x), np.atleast_1d(y))
     if s == 0:
         return 1.0
     z = s * math.sqrt(2 * nu) / lengthscale
-    return 2 ** (1 - nu) / math.gamma(nu) * z ** nu * kv(nu, z)
+    return 2 ** (1 - nu) / math.gamma(nu) * z**nu * kv(nu, z)
 
 
 def gram(k, points):
@@ -49,8 +51,16 @@ def correlation(table):
     """Pearson correlation with ddof = 1, pair of columns by pair of columns."""
     rows, cols = len(table), len(table[0])
     mean = [math.fsum(row[j] for row in table) / rows for j in range(cols)]
-    cov = [[math.fsum((row[i] - mean[i]) * (row[j] - mean[j]) for row in table) / (rows - 1) for j in range(cols)] for i in range(cols)]
-    return np.array([[cov[i][j] / math.sqrt(cov[i][i] * cov[j][j]) for j in range(cols)] for i in range(cols)])
+    cov = [
+        [
+            math.fsum((row[i] - mean[i]) * (row[j] - mean[j]) for row in table) / (rows - 1)
+            for j in range(cols)
+        ]
+        for i in range(cols)
+    ]
+    return np.array(
+        [[cov[i][j] / math.sqrt(cov[i][i] * cov[j][j]) for j in range(cols)] for i in range(cols)]
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------------ posterior and information gain
@@ -100,7 +110,7 @@ def greedy_gains(K, T, lam):
     chosen, gains = [], [0.0]
     for _ in range(T):
         _, sigma = exact_posterior(K, chosen, [0.0] * len(chosen), lam)
-        chosen.append(pick(list(sigma ** 2)))
+        chosen.append(pick(list(sigma**2)))
         gains.append(gain(K, chosen, lam))
     return gains
 
@@ -109,7 +119,7 @@ def greedy_gains(K, T, lam):
 def symmetric_power(A, power):
     """A^power of a symmetric positive definite matrix, from its eigenvectors."""
     w, U = np.linalg.eigh(A)
-    return (U * w ** power) @ U.T
+    return (U * w**power) @ U.T
 
 
 def embedding(K, dictionary):
@@ -120,29 +130,63 @@ def embedding(K, dictionary):
     for value, u in zip(w, U.T):
         if value > 0 and value >= 1e-12 * w[-1]:
             root += np.outer(u, u) / math.sqrt(value)
-    margin = min(abs(math.log10(max(value, 1e-300) / (1e-12 * w[-1]))) for value in w) if w[-1] > 0 else INF
+    margin = (
+        min(abs(math.log10(max(value, 1e-300) / (1e-12 * w[-1]))) for value in w)
+        if w[-1] > 0
+        else INF
+    )
     return np.array([root @ K[D, x] for x in range(len(K))]), margin
 
 
 class _Oracle:
     """What the three programs share: the parameters, the list of plays, the argmax of the UCB score."""
 
-    def __init__(self, K, T, *, B, R, v=None, c=None, alpha=1.0, eps=None, lam=1.0, delta=0.1, acc=0.1, constants="order", beta_scale=1.0, q=None, k=None,
-                 rng=None, weibull=None):
+    def __init__(
+        self,
+        K,
+        T,
+        *,
+        B,
+        R,
+        v=None,
+        c=None,
+        alpha=1.0,
+        eps=None,
+        lam=1.0,
+        delta=0.1,
+        acc=0.1,
+        constants="order",
+        beta_scale=1.0,
+        q=None,
+        k=None,
+        rng=None,
+        weibull=None,
+    ):
         self.K, self.T, self.n = np.asarray(K, float), T, len(K)
         self.B, self.R, self.eps, self.lam, self.delta, self.acc = B, R, eps, lam, delta, acc
         self.constants, self.beta_scale, self.weibull = constants, beta_scale, weibull
         if eps is None:
             self.alpha, self.v, self.c, self.L = alpha, v, c, None
-        else:                                       # LDP: alpha = 1 and the moments follow from B, R and eps
+        else:  # LDP: alpha = 1 and the moments follow from B, R and eps
             self.L = 2 * (B + R) / eps
-            self.alpha, self.v, self.c = 1.0, B ** 2 + R ** 2 + 2 * self.L ** 2, R ** 2 + 2 * self.L ** 2
+            self.alpha, self.v, self.c = 1.0, B**2 + R**2 + 2 * self.L**2, R**2 + 2 * self.L**2
         rho = (1 + acc) / (1 - acc)
-        self.q = q if q is not None else (math.log(T) / acc ** 2 if constants == "order" else 6 * rho * math.log(4 * T / delta) / acc ** 2)
+        self.q = (
+            q
+            if q is not None
+            else (
+                math.log(T) / acc**2
+                if constants == "order"
+                else 6 * rho * math.log(4 * T / delta) / acc**2
+            )
+        )
         self.k = k
         self.rng = rng
         self.plays, self.rewards = [], []
-        self.mu, self.sigma = np.zeros(self.n), np.array([math.sqrt(self.K[x, x]) for x in range(self.n)])
+        self.mu, self.sigma = (
+            np.zeros(self.n),
+            np.array([math.sqrt(self.K[x, x]) for x in range(self.n)]),
+        )
         self.b, self.m, self.dictionary, self.kstar, self.r = None, 0, (), None, None
         self.margin = dict(score=INF, r=INF, cut=INF, sketch=INF, rank=INF)
         self.setup()
@@ -191,7 +235,7 @@ class _TGP(_Oracle):
             self.gamma = greedy_gains(self.K, self.T, self.lam)
             if self.constants == "repaired":
                 self.gamma = [g / (1 - 1 / E) for g in self.gamma]
-        if self.constants != "order":                # the number of dyadic levels that b_1..b_T spans
+        if self.constants != "order":  # the number of dyadic levels that b_1..b_T spans
             self.J = math.ceil(math.log2(self.threshold(self.T) / self.threshold(1))) + 1
 
     def first_part(self):
@@ -210,24 +254,40 @@ class _TGP(_Oracle):
         self.plays.append(arm)
         t = len(self.plays)
         self.b = self.threshold(t)
-        self.rewards.append(reward if abs(reward) <= self.b else 0.0)                      # l. 8
+        self.rewards.append(reward if abs(reward) <= self.b else 0.0)  # l. 8
         self.margin["cut"] = abs(abs(reward) - self.b) / self.b if self.b else INF
-        self.mu, self.sigma = exact_posterior(self.K, self.plays, self.rewards, self.lam)  # l. 9, 10
+        self.mu, self.sigma = exact_posterior(
+            self.K, self.plays, self.rewards, self.lam
+        )  # l. 9, 10
         # beta_{t+1}, l. 4 and 5 of the next round
         root_lam = math.sqrt(self.lam)
         if self.constants == "order":
             self.beta = self.width(self.b * math.sqrt(math.log(t + 1)) / root_lam)
             return
-        level = math.log(1 / self.delta) if self.constants == "theorem" and not self.weibull else math.log(self.J / self.delta)
+        level = (
+            math.log(1 / self.delta)
+            if self.constants == "theorem" and not self.weibull
+            else math.log(self.J / self.delta)
+        )
         if self.weibull:
             theta, a, b = self.weibull
-            Kw = self.B ** 2 + a * math.gamma(2 * theta + 1) * b ** (-2 * theta)
-            rest = 2 * math.sqrt(2 / self.lam) * self.b * math.sqrt(self.gamma[t] + level) + math.sqrt(max(a, 1) * Kw * (math.log(t) + 1) / self.lam)
+            Kw = self.B**2 + a * math.gamma(2 * theta + 1) * b ** (-2 * theta)
+            rest = 2 * math.sqrt(2 / self.lam) * self.b * math.sqrt(
+                self.gamma[t] + level
+            ) + math.sqrt(max(a, 1) * Kw * (math.log(t) + 1) / self.lam)
         elif self.eps is not None:
-            Kc = self.B ** 2 + self.R ** 2 + 2 * self.L ** 2
-            rest = 2 * math.sqrt(2) / root_lam * self.b * math.sqrt(self.gamma[t] + level) + math.sqrt(Kc * (math.log(t) + 1)) / root_lam
+            Kc = self.B**2 + self.R**2 + 2 * self.L**2
+            rest = (
+                2 * math.sqrt(2) / root_lam * self.b * math.sqrt(self.gamma[t] + level)
+                + math.sqrt(Kc * (math.log(t) + 1)) / root_lam
+            )
         else:
-            rest = 3 * self.b * math.sqrt(2 * gain(self.K, self.plays, self.lam) + 2 * level) / root_lam
+            rest = (
+                3
+                * self.b
+                * math.sqrt(2 * gain(self.K, self.plays, self.lam) + 2 * level)
+                / root_lam
+            )
         self.beta = self.width(rest)
 
 
@@ -238,29 +298,48 @@ class _ATA(_Oracle):
         self.plays.append(arm)
         self.rewards.append(reward)
         t, T, lam, power = len(self.plays), self.T, self.lam, 1 / (1 + self.alpha)
-        self.sketch(self.plays)                                                            # l. 6, 7
+        self.sketch(self.plays)  # l. 6, 7
         m = self.m
         if m == 0:
-            self.mu, self.sigma, self.beta = np.zeros(self.n), np.sqrt(np.diag(self.K)), self.first_part()
+            self.mu, self.sigma, self.beta = (
+                np.zeros(self.n),
+                np.sqrt(np.diag(self.K)),
+                self.first_part(),
+            )
             self.b, self.margin["cut"], self.margin["rank"] = None, INF, INF
             return
-        log = math.log((m + 1) * T) if self.constants == "order" else math.log(4 * m * T / self.delta)
+        log = (
+            math.log((m + 1) * T) if self.constants == "order" else math.log(4 * m * T / self.delta)
+        )
         growth = t ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
         self.b = (self.v / log) ** power * growth
         phi, self.margin["rank"] = embedding(self.K, self.dictionary)
-        Phi = np.array([phi[x] for x in self.plays])                                       # l. 8, t x m
+        Phi = np.array([phi[x] for x in self.plays])  # l. 8, t x m
         V = Phi.T @ Phi + lam * np.eye(m)
         root = symmetric_power(V, -0.5)
-        u = root @ Phi.T                                                                   # l. 9, m x t
+        u = root @ Phi.T  # l. 9, m x t
         y = np.array(self.rewards)
         self.margin["cut"] = float(np.min(np.abs(np.abs(u * y) - self.b))) / self.b
-        r = np.array([sum(z for z in u[i] * y if abs(z) <= self.b) for i in range(m)])      # l. 10
-        theta = root @ r                                                                   # l. 11
+        r = np.array([sum(z for z in u[i] * y if abs(z) <= self.b) for i in range(m)])  # l. 10
+        theta = root @ r  # l. 11
         inverse = np.linalg.inv(V)
-        self.mu = np.array([phi[x] @ theta for x in range(self.n)])                        # l. 12, 13
-        self.sigma = np.array([math.sqrt(max(0.0, self.K[x, x] - phi[x] @ phi[x] + lam * phi[x] @ inverse @ phi[x])) for x in range(self.n)])
+        self.mu = np.array([phi[x] @ theta for x in range(self.n)])  # l. 12, 13
+        self.sigma = np.array(
+            [
+                math.sqrt(
+                    max(0.0, self.K[x, x] - phi[x] @ phi[x] + lam * phi[x] @ inverse @ phi[x])
+                )
+                for x in range(self.n)
+            ]
+        )
         front = 1 if self.constants == "order" else 4
-        self.beta = self.width(front * math.sqrt(m / lam) * self.v ** power * log ** (self.alpha / (1 + self.alpha)) * growth)
+        self.beta = self.width(
+            front
+            * math.sqrt(m / lam)
+            * self.v**power
+            * log ** (self.alpha / (1 + self.alpha))
+            * growth
+        )
 
 
 class _MoMA(_Oracle):
@@ -270,10 +349,17 @@ class _MoMA(_Oracle):
         if self.k is None:
             if self.constants == "repaired":
                 self.k = 2
-                while math.comb(self.k, math.ceil((self.k - 1) / 2)) * 8.0 ** -math.ceil((self.k - 1) / 2) > self.delta / 2:
+                while (
+                    math.comb(self.k, math.ceil((self.k - 1) / 2))
+                    * 8.0 ** -math.ceil((self.k - 1) / 2)
+                    > self.delta / 2
+                ):
                     self.k += 1
             else:
-                self.k = math.ceil((24 if self.constants == "theorem" else 1) * math.log(4 * E * self.T / self.delta))
+                self.k = math.ceil(
+                    (24 if self.constants == "theorem" else 1)
+                    * math.log(4 * E * self.T / self.delta)
+                )
         self.N = self.T // self.k
         self.epochs, self.columns, self.pending = [], [], []
         if self.constants == "repaired":
@@ -286,40 +372,72 @@ class _MoMA(_Oracle):
         self.pending.append(reward)
         if len(self.pending) < self.k:
             return
-        self.epochs.append(arm)                                                            # l. 5, 6
+        self.epochs.append(arm)  # l. 5, 6
         self.columns.append(self.pending)
         self.pending = []
         n, lam, power = len(self.epochs), self.lam, 1 / (1 + self.alpha)
-        self.sketch(self.epochs)                                                           # l. 7, 8
+        self.sketch(self.epochs)  # l. 7, 8
         m = self.m
         if m == 0:
-            self.mu, self.sigma, self.kstar, self.r = np.zeros(self.n), np.sqrt(np.diag(self.K)), 0, [0.0] * self.k
+            self.mu, self.sigma, self.kstar, self.r = (
+                np.zeros(self.n),
+                np.sqrt(np.diag(self.K)),
+                0,
+                [0.0] * self.k,
+            )
             self.margin["rank"] = INF
         else:
             phi, self.margin["rank"] = embedding(self.K, self.dictionary)
-            Phi = np.array([phi[x] for x in self.epochs])                                  # l. 9
+            Phi = np.array([phi[x] for x in self.epochs])  # l. 9
             V = Phi.T @ Phi + lam * np.eye(m)
             inverse = np.linalg.inv(V)
-            theta = [inverse @ sum(self.columns[i][j] * phi[self.epochs[i]] for i in range(n)) for j in range(self.k)]     # l. 10
+            theta = [
+                inverse @ sum(self.columns[i][j] * phi[self.epochs[i]] for i in range(n))
+                for j in range(self.k)
+            ]  # l. 10
             self.r = []
-            for j in range(self.k):                                                        # l. 11
-                distances = [math.sqrt(max(0.0, (theta[j] - theta[s]) @ V @ (theta[j] - theta[s]))) for s in range(self.k) if s != j]
+            for j in range(self.k):  # l. 11
+                distances = [
+                    math.sqrt(max(0.0, (theta[j] - theta[s]) @ V @ (theta[j] - theta[s])))
+                    for s in range(self.k)
+                    if s != j
+                ]
                 self.r.append(median(distances))
-            self.kstar = pick([-r for r in self.r])                                        # l. 12
+            self.kstar = pick([-r for r in self.r])  # l. 12
             self.margin["r"] = pick_margin([-r for r in self.r])
-            self.mu = np.array([phi[x] @ theta[self.kstar] for x in range(self.n)])        # l. 13, 14
-            self.sigma = np.array([math.sqrt(max(0.0, self.K[x, x] - phi[x] @ phi[x] + lam * phi[x] @ inverse @ phi[x])) for x in range(self.n)])
+            self.mu = np.array([phi[x] @ theta[self.kstar] for x in range(self.n)])  # l. 13, 14
+            self.sigma = np.array(
+                [
+                    math.sqrt(
+                        max(0.0, self.K[x, x] - phi[x] @ phi[x] + lam * phi[x] @ inverse @ phi[x])
+                    )
+                    for x in range(self.n)
+                ]
+            )
         if self.constants == "repaired":
-            rest = 3 * (8 * 2 ** (1 - self.alpha) * self.c) ** power * self.N ** ((1 - self.alpha) / (2 * (1 + self.alpha))) * math.sqrt(2 * self.G / lam)
+            rest = (
+                3
+                * (8 * 2 ** (1 - self.alpha) * self.c) ** power
+                * self.N ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
+                * math.sqrt(2 * self.G / lam)
+            )
         elif self.constants == "theorem":
-            rest = 3 * lam ** -0.5 * (9 * m * self.c) ** power * n ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
+            rest = (
+                3
+                * lam**-0.5
+                * (9 * m * self.c) ** power
+                * n ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
+            )
         else:
-            rest = lam ** -0.5 * (m * self.c) ** power * n ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
+            rest = (
+                lam**-0.5 * (m * self.c) ** power * n ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
+            )
         self.beta = self.width(rest)
 
 
 class _OneSummary(_MoMA):
     """The baselines "MoM" and "MoMA-avg": an epoch's k rewards become one number, and one ridge estimate is made of these numbers."""
+
     middle = False
 
     def feed(self, arm, reward):
@@ -330,7 +448,9 @@ class _OneSummary(_MoMA):
         if len(self.pending) < self.k:
             return
         self.epochs.append(arm)
-        self.columns.append(median(self.pending) if self.middle else math.fsum(self.pending) / self.k)
+        self.columns.append(
+            median(self.pending) if self.middle else math.fsum(self.pending) / self.k
+        )
         self.pending = []
         n, lam = len(self.epochs), self.lam
         self.sketch(self.epochs)
@@ -342,9 +462,20 @@ class _OneSummary(_MoMA):
             inverse = np.linalg.inv(V)
             theta = inverse @ sum(y * phi[x] for x, y in zip(self.epochs, self.columns))
             self.mu = np.array([phi[x] @ theta for x in range(self.n)])
-            self.sigma = np.array([math.sqrt(max(0.0, self.K[x, x] - phi[x] @ phi[x] + lam * phi[x] @ inverse @ phi[x])) for x in range(self.n)])
-        moment = self.c / self.k ** self.alpha                                             # of a mean of k rewards, up to a factor 2
-        rest = lam ** -0.5 * (self.m * moment) ** (1 / (1 + self.alpha)) * n ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
+            self.sigma = np.array(
+                [
+                    math.sqrt(
+                        max(0.0, self.K[x, x] - phi[x] @ phi[x] + lam * phi[x] @ inverse @ phi[x])
+                    )
+                    for x in range(self.n)
+                ]
+            )
+        moment = self.c / self.k**self.alpha  # of a mean of k rewards, up to a factor 2
+        rest = (
+            lam**-0.5
+            * (self.m * moment) ** (1 / (1 + self.alpha))
+            * n ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
+        )
         self.beta = self.width(rest)
 
 
@@ -363,7 +494,11 @@ class _GPUCB(_Oracle):
         self.rewards.append(reward)
         self.mu, self.sigma = exact_posterior(self.K, self.plays, self.rewards, self.lam)
         size, t = self.c ** (1 / (1 + self.alpha)), len(self.plays)
-        log = math.log(t + 1) if self.constants == "order" else 2 * (gain(self.K, self.plays, self.lam) + math.log(1 / self.delta))
+        log = (
+            math.log(t + 1)
+            if self.constants == "order"
+            else 2 * (gain(self.K, self.plays, self.lam) + math.log(1 / self.delta))
+        )
         self.beta = self.width(size * math.sqrt(log / self.lam))
 
     def covariance(self):
@@ -371,7 +506,14 @@ class _GPUCB(_Oracle):
         if not self.plays:
             return self.K
         columns = self.K[self.plays]
-        return self.K - columns.T @ np.linalg.inv(self.K[np.ix_(self.plays, self.plays)] + self.lam * np.eye(len(self.plays))) @ columns
+        return (
+            self.K
+            - columns.T
+            @ np.linalg.inv(
+                self.K[np.ix_(self.plays, self.plays)] + self.lam * np.eye(len(self.plays))
+            )
+            @ columns
+        )
 
 
 def median(values):
@@ -384,4 +526,11 @@ def median(values):
 
 
 def oracle(name, K, T, **parameters):
-    return {"TGP": _TGP, "ATA": _ATA, "MoMA": _MoMA, "MoM": _MoM, "MoMA-avg": _OneSummary, "GP-UCB": _GPUCB}[name](K, T, **parameters)
+    return {
+        "TGP": _TGP,
+        "ATA": _ATA,
+        "MoMA": _MoMA,
+        "MoM": _MoM,
+        "MoMA-avg": _OneSummary,
+        "GP-UCB": _GPUCB,
+    }[name](K, T, **parameters)

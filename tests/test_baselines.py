@@ -1,132 +1,189 @@
 """The rivals: mean of medians, block-averaged MoMA and Thompson sampling, against literal programs and in the limits where the answer is known."""
+
 import numpy as np
 import oracle as o
 import pytest
 
-import ldpbo_core as ldpbo
+import ldpbo_core as core
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 X = np.arange(1, 21) / 20
-KERNEL = {"se": o.gram(lambda x, y: o.se(x, y, 0.2), X), "matern": o.gram(lambda x, y: o.matern(x, y, 0.2, 2.5), X)}
+KERNEL = {
+    "se": o.gram(lambda x, y: o.se(x, y, 0.2), X),
+    "matern": o.gram(lambda x, y: o.matern(x, y, 0.2, 2.5), X),
+}
 F = np.sin(6 * X) - 0.5 * np.cos(11 * X)
 MOMENTS = dict(B=1.5, R=1.0, v=5.0, c=3.0)
 
 
 def pair(name, kernel, T, oracle=None, alpha=1.0, eps=None, **settings):
     """The core's learner, the oracle's, and the noise of the reports they are both told."""
-    problem = ldpbo.Problem(K=KERNEL[kernel], f=F, alpha=alpha, **MOMENTS)
-    core = ldpbo.make(name, problem, T, eps=eps, rng=np.random.default_rng(3), **settings)
-    slow = o.oracle(oracle or name, KERNEL[kernel], T, alpha=alpha, eps=eps, rng=np.random.default_rng(3), **MOMENTS, **settings)
+    problem = core.Problem(K=KERNEL[kernel], f=F, alpha=alpha, **MOMENTS)
+    learner = core.make(name, problem, T, eps=eps, rng=np.random.default_rng(3), **settings)
+    slow = o.oracle(
+        oracle or name,
+        KERNEL[kernel],
+        T,
+        alpha=alpha,
+        eps=eps,
+        rng=np.random.default_rng(3),
+        **MOMENTS,
+        **settings,
+    )
     rng = np.random.default_rng(9)
-    return core, slow, rng.standard_t(3, T) if eps is None else rng.uniform(-1, 1, T) + rng.laplace(scale=5 / eps, size=T)
+    return (
+        learner,
+        slow,
+        rng.standard_t(3, T)
+        if eps is None
+        else rng.uniform(-1, 1, T) + rng.laplace(scale=5 / eps, size=T),
+    )
 
 
-@pytest.mark.parametrize("settings", [{}, dict(eps=1.0), dict(alpha=0.5, lam=0.3), dict(q=0.5, eps=2.0, beta_scale=0.2), dict(k=1), dict(k=8)], ids=str)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        dict(eps=1.0),
+        dict(alpha=0.5, lam=0.3),
+        dict(q=0.5, eps=2.0, beta_scale=0.2),
+        dict(k=1),
+        dict(k=8),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("kernel", KERNEL)
 @pytest.mark.parametrize("name", ["MoM", "MoMA-avg"])
 def test_one_summary_an_epoch_agrees_with_the_oracle_action_by_action(name, kernel, settings):
     T, clear = 115, 0
-    core, slow, noise = pair(name, kernel, T, **{"k": 7} | settings)
+    learner, slow, noise = pair(name, kernel, T, **{"k": 7} | settings)
     for t in range(T):
-        if t % core.k == 0 or t >= core.N * core.k:                          # inside an epoch the arm stays
+        if t % learner.k == 0 or t >= learner.N * learner.k:  # inside an epoch the arm stays
             expected = slow.ask()
             decided = slow.margin["score"] > 5e-10
             clear += decided
-        assert core.ask() == expected or not decided, t
-        arm = core.ask()
-        core.tell(F[arm] + noise[t])
+        assert learner.ask() == expected or not decided, t
+        arm = learner.ask()
+        learner.tell(F[arm] + noise[t])
         slow.feed(arm, F[arm] + noise[t])
-        assert slow.margin["sketch"] > 1e-7 and tuple(core.dictionary) == slow.dictionary
-        np.testing.assert_allclose(core.mu, slow.mu, atol=1e-8)
-        np.testing.assert_allclose(core.sigma**2, slow.sigma**2, atol=1e-9)
-        assert core.beta == pytest.approx(slow.beta, rel=1e-9)
-    assert clear >= 0.9 * core.N and len(set(slow.plays)) > 3 and core.N == T // core.k
+        assert slow.margin["sketch"] > 1e-7 and tuple(learner.dictionary) == slow.dictionary
+        np.testing.assert_allclose(learner.mu, slow.mu, atol=1e-8)
+        np.testing.assert_allclose(learner.sigma**2, slow.sigma**2, atol=1e-9)
+        assert learner.beta == pytest.approx(slow.beta, rel=1e-9)
+    assert clear >= 0.9 * learner.N and len(set(slow.plays)) > 3 and learner.N == T // learner.k
 
 
 def test_with_one_play_an_epoch_moma_and_both_summaries_are_the_same_learner():
-    runs = {name: ldpbo.simulate(ldpbo.synthetic_problem("matern", "t3", 1, n=20), name, 80, trials=2, seed=4, k=1, trace=True) for name in ("MoMA", "MoM", "MoMA-avg")}
+    runs = {
+        name: core.simulate(
+            core.synthetic_problem("matern", "t3", 1, n=20),
+            name,
+            80,
+            trials=2,
+            seed=4,
+            k=1,
+            trace=True,
+        )
+        for name in ("MoMA", "MoM", "MoMA-avg")
+    }
     for name in ("MoM", "MoMA-avg"):
         np.testing.assert_array_equal(runs[name].records["arms"], runs["MoMA"].records["arms"])
 
 
 def test_the_median_ignores_outliers_that_the_average_follows():
     """Two of seven rewards of each epoch are 1e6: the median stays at 1, the average at (5 + 2e6)/7. Exact."""
-    problem = ldpbo.Problem(K=np.eye(1), f=[1.0], **MOMENTS)
+    problem = core.Problem(K=np.eye(1), f=[1.0], **MOMENTS)
     level = {}
     for name in ("MoM", "MoMA-avg"):
-        learner = ldpbo.make(name, problem, 70, k=7, lam=1e-9)
+        learner = core.make(name, problem, 70, k=7, lam=1e-9)
         for t in range(70):
             learner.ask()
             learner.tell(1e6 if t % 7 in (2, 5) else 1.0)
         level[name] = learner.mu[0]
-    assert level["MoM"] == pytest.approx(1.0, rel=1e-8) and level["MoMA-avg"] == pytest.approx((5 + 2e6) / 7, rel=1e-8)
+    assert level["MoM"] == pytest.approx(1.0, rel=1e-8) and level["MoMA-avg"] == pytest.approx(
+        (5 + 2e6) / 7, rel=1e-8
+    )
 
 
 @pytest.mark.parametrize("constants", ["theorem", "repaired"])
 @pytest.mark.parametrize("name", ["MoM", "MoMA-avg"])
 def test_constants_that_nobody_proved_are_refused(name, constants):
     with pytest.raises(ValueError, match=f"constants = '{constants}'.*'order' for {name}"):
-        ldpbo.make(name, ldpbo.synthetic_problem(seed=0), 1000, constants=constants)
+        core.make(name, core.synthetic_problem(seed=0), 1000, constants=constants)
 
 
 # ------------------------------------------------------------------------------------------------------------------ Thompson sampling
-@pytest.mark.parametrize("settings", [{}, dict(eps=1.0), dict(eps=0.5, constants="theorem"), dict(lam=0.1, beta_scale=0.3)], ids=str)
+@pytest.mark.parametrize(
+    "settings",
+    [{}, dict(eps=1.0), dict(eps=0.5, constants="theorem"), dict(lam=0.1, beta_scale=0.3)],
+    ids=str,
+)
 @pytest.mark.parametrize("kernel", KERNEL)
 def test_thompson_sampling_plays_the_best_arm_of_a_draw_from_the_exact_posterior(kernel, settings):
     """The root F of the core is one of the oracle's covariance, each round; with it the oracle's mu and beta give the core's arm. REFRESH is crossed."""
     T, clear = 90, 0
-    core, slow, noise = pair("TS", kernel, T, "GP-UCB", **settings)
-    mirror, refresh = np.random.default_rng(3), ldpbo.REFRESH
+    learner, slow, noise = pair("TS", kernel, T, "GP-UCB", **settings)
+    mirror, refresh = np.random.default_rng(3), core.REFRESH
     try:
-        ldpbo.REFRESH = 40
+        core.REFRESH = 40
         for t in range(T):
-            root = np.sqrt(core.s.lam) * core.ridge.F
+            root = np.sqrt(learner.s.lam) * learner.ridge.F
             np.testing.assert_allclose(root.T @ root, slow.covariance(), atol=1e-9)
             scores = slow.mu + slow.beta * (mirror.standard_normal(len(root)) @ root)
             decided = o.pick_margin(list(scores)) > 5e-10
-            arm = core.ask()
+            arm = learner.ask()
             assert arm == o.pick(list(scores)) or not decided, t
-            assert core.ask() == arm                                         # asking again draws nothing
+            assert learner.ask() == arm  # asking again draws nothing
             clear += decided
-            core.tell(F[arm] + noise[t])
+            learner.tell(F[arm] + noise[t])
             slow.feed(arm, F[arm] + noise[t])
-            np.testing.assert_allclose(core.mu, slow.mu, atol=1e-8)
-            assert core.beta == pytest.approx(slow.beta, rel=1e-9)
+            np.testing.assert_allclose(learner.mu, slow.mu, atol=1e-8)
+            assert learner.beta == pytest.approx(slow.beta, rel=1e-9)
     finally:
-        ldpbo.REFRESH = refresh
+        core.REFRESH = refresh
     assert clear >= 0.95 * T and len(set(slow.plays)) > 3
 
 
 def test_thompson_sampling_is_seeded_and_its_draws_have_the_width_beta():
     """At the start the draw is B N(0, K): over 4,000 seeds the first arm of two independent ones is a fair coin (false alarm 1e-9: 6.1 standard deviations)."""
-    problem = ldpbo.Problem(K=np.eye(2), f=[0.0, 0.0], **MOMENTS)
-    first = [ldpbo.make("TS", problem, 10, rng=seed).ask() for seed in range(4000)]
-    assert first == [ldpbo.make("TS", problem, 10, rng=seed).ask() for seed in range(4000)]
+    problem = core.Problem(K=np.eye(2), f=[0.0, 0.0], **MOMENTS)
+    first = [core.make("TS", problem, 10, rng=seed).ask() for seed in range(4000)]
+    assert first == [core.make("TS", problem, 10, rng=seed).ask() for seed in range(4000)]
     assert abs(sum(first) - 2000) < 6.1 * np.sqrt(1000)
 
 
 @pytest.mark.parametrize("name", ["TS", "MoM", "MoMA-avg"])
 def test_they_learn_an_easy_problem(name):
-    problem = ldpbo.Problem(K=np.eye(3), f=[-1.0, 0.0, 1.0], B=1.0, R=0.1, v=1.1, c=0.1)
-    out = ldpbo.simulate(problem, name, 3000, trials=2, seed=0, beta_scale=0.3)
+    problem = core.Problem(K=np.eye(3), f=[-1.0, 0.0, 1.0], B=1.0, R=0.1, v=1.1, c=0.1)
+    out = core.simulate(problem, name, 3000, trials=2, seed=0, beta_scale=0.3)
     assert np.all(out.regret[:, :, -1] < 0.5 * 3000 * out.records["uniform"])
 
 
 def test_on_a_large_domain_the_draws_have_the_posteriors_width_too():
     """Rank 3 of 40 points: the variance of 20,000 draws at an arm is beta^2 sigma^2 (false alarm 1e-9: 6.1 standard deviations of a sample variance)."""
     x = np.linspace(0, 1, 40)[:, None]
-    problem = ldpbo.Problem(points=x, kernel=lambda a, b: ldpbo.se_kernel(a, b, lengthscale=0.1), rank=3, f=np.zeros(40), **MOMENTS)
-    learner = ldpbo.make("TS", problem, 10, rng=0)
+    problem = core.Problem(
+        points=x,
+        kernel=lambda a, b: core.se_kernel(a, b, lengthscale=0.1),
+        rank=3,
+        f=np.zeros(40),
+        **MOMENTS,
+    )
+    learner = core.make("TS", problem, 10, rng=0)
     learner.tell(1.0, arm=learner.ask())
-    draws, pick = [], ldpbo.first_max
+    draws, pick = [], core.first_max
     try:
-        ldpbo.first_max = lambda scores: draws.append(scores) or 0
+        core.first_max = lambda scores: draws.append(scores) or 0
         for _ in range(20000):
             learner._choose()
     finally:
-        ldpbo.first_max = pick
+        core.first_max = pick
     assert problem.residual > 0.1
-    np.testing.assert_allclose(np.var(draws, axis=0) / (learner.beta * learner.sigma) ** 2, 1, atol=6.1 * np.sqrt(2 / 20000))
+    np.testing.assert_allclose(
+        np.var(draws, axis=0) / (learner.beta * learner.sigma) ** 2,
+        1,
+        atol=6.1 * np.sqrt(2 / 20000),
+    )
 
 
 def test_thompson_sampling_does_not_depend_on_the_signs_of_eigenvectors(monkeypatch):
@@ -134,7 +191,15 @@ def test_thompson_sampling_does_not_depend_on_the_signs_of_eigenvectors(monkeypa
     eigh, flip = np.linalg.eigh, np.random.default_rng(0).choice([-1.0, 1.0], 100)
     runs = []
     for signs in (np.ones(100), flip):
-        monkeypatch.setattr(np.linalg, "eigh", lambda K, signs=signs: (lambda w, Q: (w, Q * signs[:len(w)]))(*eigh(K)))
-        problem = ldpbo.synthetic_problem("se", "uniform", 1)
-        runs.append(ldpbo.simulate(problem, "TS", 300, trials=1, seed=2, eps=1.0, beta_scale=0.1, workers=1).regret[0, 0])
+        monkeypatch.setattr(
+            np.linalg,
+            "eigh",
+            lambda K, signs=signs: (lambda w, Q: (w, Q * signs[: len(w)]))(*eigh(K)),
+        )
+        problem = core.synthetic_problem("se", "uniform", 1)
+        runs.append(
+            core.simulate(
+                problem, "TS", 300, trials=1, seed=2, eps=1.0, beta_scale=0.1, workers=1
+            ).regret[0, 0]
+        )
     np.testing.assert_array_equal(*runs)

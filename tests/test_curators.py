@@ -1,4 +1,5 @@
 """Curators (Sec. 4.1, Lemma 1): the promise as an exact identity, moments in closed form, the grid of the safe one, and no raw reward kept."""
+
 import copy
 import io
 import logging
@@ -12,33 +13,40 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import ldpbo_bounds as bounds
-import ldpbo_core as ldpbo
+import ldpbo_core as core
+from ldpbo import bounds
 
 EPS = [0.01, 0.5, 1.0, 2.0, 10.0]
 RANGES = [(1.0, 1.0), (945.5, 337.2), (1e-3, 0.0)]
-REWARDS = np.array([-1.0, -0.999, -0.3, 0.0, 1e-9, 0.4, 1.0])                       # in units of B + R
-secure = pytest.mark.skipif(not any((Path(p) / "opendp").exists() for p in sys.path), reason="needs the extra `secure`")
-LAPLACE_AND_BIT = [ldpbo.CTL, ldpbo.OneBit]
-PRIVATE = LAPLACE_AND_BIT + [pytest.param(ldpbo.SecureCTL, marks=secure)]
+REWARDS = np.array([-1.0, -0.999, -0.3, 0.0, 1e-9, 0.4, 1.0])  # in units of B + R
+secure = pytest.mark.skipif(
+    not any((Path(p) / "opendp").exists() for p in sys.path), reason="needs the extra `secure`"
+)
+LAPLACE_AND_BIT = [core.CTL, core.OneBit]
+PRIVATE = LAPLACE_AND_BIT + [pytest.param(core.SecureCTL, marks=secure)]
 
 
 def reports_of(curator):
     """Reports at which a density is worth checking: both sides of and inside the range, on the grid or the two values."""
-    if isinstance(curator, ldpbo.OneBit):
+    if isinstance(curator, core.OneBit):
         return curator.scale * np.array([-1.0, 1.0])
-    x = np.concatenate([np.linspace(-3, 3, 61) * curator.bound, [-40 * curator.scale, 40 * curator.scale]])
+    x = np.concatenate(
+        [np.linspace(-3, 3, 61) * curator.bound, [-40 * curator.scale, 40 * curator.scale]]
+    )
     return np.rint(x / curator.grid) * curator.grid if hasattr(curator, "grid") else x
 
 
 # ---- Lemma 1 -------------------------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("B, R", RANGES)
 @pytest.mark.parametrize("eps", EPS)
 @pytest.mark.parametrize("kind", PRIVATE)
 def test_lemma1_log_density_ratio_never_exceeds_eps_and_attains_it(kind, eps, B, R):
     curator = kind(eps, B, R)
-    y = np.append(REWARDS, [-50.0, 1e6]) * (B + R)                                   # outliers: clipped, so the bound holds for them too
+    y = np.append(REWARDS, [-50.0, 1e6]) * (
+        B + R
+    )  # outliers: clipped, so the bound holds for them too
     log = np.stack([curator.log_density(reports_of(curator), x) for x in y])
     loss = np.abs(log[:, None] - log[None]).max()
     assert loss <= eps * (1 + 1e-9) + 1e-12
@@ -46,60 +54,75 @@ def test_lemma1_log_density_ratio_never_exceeds_eps_and_attains_it(kind, eps, B,
 
 
 def test_without_clipping_an_outlier_breaks_the_bound():
-    curator = ldpbo.CTL(1.0, 1.0, 1.0)
-    curator.bound = math.inf                                                         # the paper's curator, outside its assumption
-    assert abs(curator.log_density(30.0, 30.0) - curator.log_density(30.0, -2.0)) == pytest.approx(8.0)
+    curator = core.CTL(1.0, 1.0, 1.0)
+    curator.bound = math.inf  # the paper's curator, outside its assumption
+    assert abs(curator.log_density(30.0, 30.0) - curator.log_density(30.0, -2.0)) == pytest.approx(
+        8.0
+    )
 
 
 @pytest.mark.parametrize("eps", EPS)
 def test_laplace_density_integrates_to_one_and_has_the_stated_variance(eps):
     from scipy.integrate import quad
-    curator = ldpbo.CTL(eps, 1.5, 0.5)
+
+    curator = core.CTL(eps, 1.5, 0.5)
     density = lambda r: np.exp(curator.log_density(r, 1.2))
-    moment = lambda p: sum(quad(lambda r: (r - 1.2) ** p * density(r), a, b, limit=200)[0]
-                           for a, b in [(1.2 - 60 * curator.scale, 1.2), (1.2, 1.2 + 60 * curator.scale)])
+    moment = lambda p: sum(
+        quad(lambda r: (r - 1.2) ** p * density(r), a, b, limit=200)[0]
+        for a, b in [(1.2 - 60 * curator.scale, 1.2), (1.2, 1.2 + 60 * curator.scale)]
+    )
     assert moment(0) == pytest.approx(1, rel=1e-9)
     assert moment(2) == pytest.approx(curator.variance, rel=1e-9)
-    assert curator.scale == pytest.approx(2 * 2.0 / eps) and curator.variance == pytest.approx(8 * 4.0 / eps**2)
+    assert curator.scale == pytest.approx(2 * 2.0 / eps) and curator.variance == pytest.approx(
+        8 * 4.0 / eps**2
+    )
 
 
 # ---- one bit -------------------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("eps", EPS)
 def test_one_bit_is_exactly_unbiased_with_variance_scale_squared_minus_y_squared(eps):
-    curator = ldpbo.OneBit(eps, 1.5, 0.5)
+    curator = core.OneBit(eps, 1.5, 0.5)
     for y in REWARDS * curator.bound:
         p = np.exp(curator.log_density(reports_of(curator), y))
         assert p.sum() == pytest.approx(1, abs=1e-14)
         assert (p * reports_of(curator)).sum() == pytest.approx(y, abs=1e-13 * curator.scale)
         variance = (p * reports_of(curator) ** 2).sum() - y**2
-        assert variance == pytest.approx(curator.scale**2 - y**2) and variance <= curator.variance * (1 + 1e-12)
+        assert variance == pytest.approx(
+            curator.scale**2 - y**2
+        ) and variance <= curator.variance * (1 + 1e-12)
 
 
 def test_one_bit_threshold_is_the_stated_probability():
     """The draw decides: every uniform below (1 + y/scale)/2 gives +scale, every other one -scale."""
-    curator = ldpbo.OneBit(1.0, 1.0, 1.0)
+    curator = core.OneBit(1.0, 1.0, 1.0)
     for y in REWARDS * 2:
         p = (1 + y / curator.scale) / 2
         draws = np.array([0.0, np.nextafter(p, 0), p, np.nextafter(1, 0)])
-        np.testing.assert_array_equal(curator.report(np.full(4, y), draws), curator.scale * np.array([1, 1, -1, -1]))
-        assert [curator.report(y, d) for d in draws] == list(curator.scale * np.array([1, 1, -1, -1]))
+        np.testing.assert_array_equal(
+            curator.report(np.full(4, y), draws), curator.scale * np.array([1, 1, -1, -1])
+        )
+        assert [curator.report(y, d) for d in draws] == list(
+            curator.scale * np.array([1, 1, -1, -1])
+        )
 
 
 def test_worst_case_variances_are_those_of_the_book():
     """Erratum H: one bit 16.7 / 4.68 / 1.72 times (B+R)^2 at eps = 0.5 / 1 / 2, Laplace 32 / 8 / 2."""
     for eps, bit, laplace in ((0.5, 16.7, 32), (1, 4.68, 8), (2, 1.72, 2)):
-        assert ldpbo.OneBit(eps, 3.0, 1.0).variance / 16 == pytest.approx(bit, rel=3e-3)
-        assert ldpbo.CTL(eps, 3.0, 1.0).variance / 16 == pytest.approx(laplace)
+        assert core.OneBit(eps, 3.0, 1.0).variance / 16 == pytest.approx(bit, rel=3e-3)
+        assert core.CTL(eps, 3.0, 1.0).variance / 16 == pytest.approx(laplace)
 
 
 # ---- noise that is safe in floating point ----------------------------------------------------------------------------
+
 
 @secure
 @pytest.mark.parametrize("eps", [0.01, 0.3, 0.5, 1.0, 2.0, 7.7])
 @pytest.mark.parametrize("B, R", RANGES)
 def test_secure_eps_is_certified_by_opendp_for_the_rounded_range(eps, B, R):
-    curator = ldpbo.SecureCTL(eps, B, R)
+    curator = core.SecureCTL(eps, B, R)
     top = np.rint(curator.bound / curator.grid)
     loss = curator._noise.map(int(2 * top))
     assert eps * (1 - 1e-14) <= loss <= eps == curator.eps and repr(loss) in curator.promise
@@ -109,21 +132,26 @@ def test_secure_eps_is_certified_by_opendp_for_the_rounded_range(eps, B, R):
 @secure
 @pytest.mark.parametrize("grid", [None, 0.25, 2.0])
 def test_secure_reports_are_multiples_of_a_power_of_two(grid):
-    curator = ldpbo.SecureCTL(1.0, 1.7, 0.4, grid)
+    curator = core.SecureCTL(1.0, 1.7, 0.4, grid)
     reports = curator.privatise(np.linspace(-5, 5, 1000))
     assert math.frexp(curator.grid)[0] == 0.5
     np.testing.assert_array_equal(reports / curator.grid, np.rint(reports / curator.grid))
-    assert isinstance(float(curator.privatise(0.3)), float) and curator.privatise(np.zeros((3, 2))).shape == (3, 2)
+    assert isinstance(float(curator.privatise(0.3)), float) and curator.privatise(
+        np.zeros((3, 2))
+    ).shape == (3, 2)
     assert curator.log_density(curator.grid / 3, 0.0) == -math.inf
 
 
 @secure
 @pytest.mark.parametrize("grid", [2.0**-6, 0.5, 2.0])
 def test_secure_pmf_sums_to_one_and_has_the_stated_variance(grid):
-    curator = ldpbo.SecureCTL(0.7, 1.5, 0.5, grid)
+    curator = core.SecureCTL(0.7, 1.5, 0.5, grid)
     y = 1.3
     centre = np.rint(y / grid) * grid
-    reports = centre + np.arange(-int(60 * curator.scale / grid), int(60 * curator.scale / grid) + 1) * grid
+    reports = (
+        centre
+        + np.arange(-int(60 * curator.scale / grid), int(60 * curator.scale / grid) + 1) * grid
+    )
     p = np.exp(curator.log_density(reports, y))
     assert p.sum() == pytest.approx(1, rel=1e-12)
     assert ((reports - centre) ** 2 * p).sum() == pytest.approx(curator.variance, rel=1e-9)
@@ -134,7 +162,8 @@ def test_secure_pmf_sums_to_one_and_has_the_stated_variance(grid):
 def test_secure_noise_has_the_pmf_it_states():
     """Chi-squared over 21 cells at n = 20,000: false alarm 1e-6."""
     from scipy.stats import chi2
-    curator, n = ldpbo.SecureCTL(1.0, 1.0, 1.0, 1.0), 20_000
+
+    curator, n = core.SecureCTL(1.0, 1.0, 1.0, 1.0), 20_000
     counts = np.bincount(np.clip(curator.draw(size=n), -10, 10) + 10, minlength=21)
     p = np.exp(curator.log_density(np.arange(-10, 11.0), 0.0))
     p[[0, -1]] += (1 - p.sum()) / 2
@@ -143,51 +172,80 @@ def test_secure_noise_has_the_pmf_it_states():
 
 @secure
 def test_secure_cannot_be_seeded_and_survives_copy_and_pickle():
-    curator = ldpbo.SecureCTL(1.0, 1.0, 1.0)
+    curator = core.SecureCTL(1.0, 1.0, 1.0)
     a, b = (curator.privatise(np.zeros(20), np.random.default_rng(0)) for _ in range(2))
     assert (a != b).any()
     for twin in (copy.copy(curator), pickle.loads(pickle.dumps(curator))):
-        assert (twin.eps, twin.grid, twin.scale, twin.bound, twin.promise) == (1.0, curator.grid, curator.scale, 2.0, curator.promise)
+        assert (twin.eps, twin.grid, twin.scale, twin.bound, twin.promise) == (
+            1.0,
+            curator.grid,
+            curator.scale,
+            2.0,
+            curator.promise,
+        )
 
 
-class LabelledSecure(ldpbo.SecureCTL):
+class LabelledSecure(core.SecureCTL):
     def __init__(self, eps, B, R, label):
         super().__init__(eps, B, R)
         self.label = label
 
 
-class LabelledBit(ldpbo.OneBit):
+class LabelledBit(core.OneBit):
     label = "a subclass"
 
 
-@pytest.mark.parametrize("kind", [lambda: LabelledBit(1.0, 1.0, 1.0), pytest.param(lambda: LabelledSecure(1.0, 1.0, 1.0, "x"), marks=secure)])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        lambda: LabelledBit(1.0, 1.0, 1.0),
+        pytest.param(lambda: LabelledSecure(1.0, 1.0, 1.0, "x"), marks=secure),
+    ],
+)
 def test_a_subclass_stays_itself_in_copies_and_pickles(kind):
     curator = kind()
     for twin in (copy.copy(curator), copy.deepcopy(curator), pickle.loads(pickle.dumps(curator))):
-        assert type(twin) is type(curator) and vars(twin) == vars(curator) and twin.label == curator.label
+        assert (
+            type(twin) is type(curator)
+            and vars(twin) == vars(curator)
+            and twin.label == curator.label
+        )
         assert math.isfinite(twin.privatise(0.5))
 
 
 @secure
 @pytest.mark.parametrize("eps", [1e16, 1e300, 1e-9, 3e-14])
 def test_secure_serves_every_eps_with_a_grid_that_suits_it(eps):
-    curator = ldpbo.SecureCTL(eps, 1.0, 1.0)
-    assert eps * (1 - 1e-14) <= curator._noise.map(int(4 / curator.grid)) <= eps and curator.grid <= 2**-20 * max(2, 2 * curator.scale / 2**27)
+    curator = core.SecureCTL(eps, 1.0, 1.0)
+    assert eps * (1 - 1e-14) <= curator._noise.map(
+        int(4 / curator.grid)
+    ) <= eps and curator.grid <= 2**-20 * max(2, 2 * curator.scale / 2**27)
     assert math.isfinite(curator.privatise(0.5)) and curator.log_density(0.0, 0.0) <= 0
-    assert curator.variance == pytest.approx(2 * curator.scale**2, rel=1e-9) if eps < 1 else curator.variance == 0
+    assert (
+        curator.variance == pytest.approx(2 * curator.scale**2, rel=1e-9)
+        if eps < 1
+        else curator.variance == 0
+    )
 
 
 @secure
-@pytest.mark.parametrize("given, named", [(dict(eps=1e-16), "eps = 1e-16"), (dict(B=5e-324, R=0), "B = 5e-324"), (dict(B=1e200), "B = 1e.200")])
+@pytest.mark.parametrize(
+    "given, named",
+    [
+        (dict(eps=1e-16), "eps = 1e-16"),
+        (dict(B=5e-324, R=0), "B = 5e-324"),
+        (dict(B=1e200), "B = 1e.200"),
+    ],
+)
 def test_secure_names_what_was_given_and_no_grid_that_was_not(given, named):
     with pytest.raises(ValueError, match=f"{named}.*must be") as caught:
-        ldpbo.SecureCTL(**(dict(eps=1.0, B=1.0, R=1.0) | given))
+        core.SecureCTL(**(dict(eps=1.0, B=1.0, R=1.0) | given))
     assert "grid = " not in str(caught.value)
 
 
 @secure
 def test_a_subclass_of_secure_stays_what_it_is_in_copies():
-    class Counted(ldpbo.SecureCTL):
+    class Counted(core.SecureCTL):
         calls = 0
 
         def __init__(self, note, *bounds):
@@ -202,7 +260,14 @@ def test_a_subclass_of_secure_stays_what_it_is_in_copies():
     for twin in (copy.copy(curator), copy.deepcopy(curator)):
         twin.privatise(0.5)
         assert type(twin) is Counted and twin.note == "mine" and twin.promise == curator.promise
-    ldpbo.simulate(ldpbo.Problem(K=np.eye(2), f=[0.0, 1.0], B=1.0, R=1.0), ["uniform"], 5, trials=1, seed=0, curator=curator)
+    core.simulate(
+        core.Problem(K=np.eye(2), f=[0.0, 1.0], B=1.0, R=1.0),
+        ["uniform"],
+        5,
+        trials=1,
+        seed=0,
+        curator=curator,
+    )
     assert Counted.calls == 7
 
 
@@ -221,22 +286,31 @@ def test_copies_do_not_carry_how_many_rewards_were_clipped(kind):
 @pytest.mark.parametrize("grid", [0.3, 1e-30, 64.0, -1.0, math.nan])
 def test_secure_rejects_a_grid_it_cannot_keep(grid):
     with pytest.raises(ValueError, match="grid"):
-        ldpbo.SecureCTL(1.0, 1.0, 1.0, grid)
+        core.SecureCTL(1.0, 1.0, 1.0, grid)
 
 
 def test_core_imports_and_runs_without_opendp_and_says_what_to_install():
-    program = ("import sys; sys.modules['opendp'] = sys.modules['opendp.prelude'] = None\n"
-               "import ldpbo_core as c\nc.CTL(1, 1, 1); c.OneBit(1, 1, 1); c.Identity()\n"
-               "try: c.SecureCTL(1, 1, 1)\nexcept ImportError as e: print(e)")
-    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=Path(ldpbo.__file__).parent, check=True)
+    program = (
+        "import sys; sys.modules['opendp'] = sys.modules['opendp.prelude'] = None\n"
+        "import ldpbo_core as c\nc.CTL(1, 1, 1); c.OneBit(1, 1, 1); c.Identity()\n"
+        "try: c.SecureCTL(1, 1, 1)\nexcept ImportError as e: print(e)"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        cwd=Path(core.__file__).parent,
+        check=True,
+    )
     command = re.search("pip install '.*?'", out.stdout)[0]
-    for name in ("README.md", "notebooks/deploy.ipynb"):                 # the same words everywhere
-        assert command in (Path(ldpbo.__file__).parent / name).read_text("utf-8"), name
+    for name in ("README.md", "notebooks/deploy.ipynb"):  # the same words everywhere
+        assert command in (Path(core.__file__).parent / name).read_text("utf-8"), name
 
 
 # ---- the interface that all share ------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("kind", PRIVATE + [lambda *_: ldpbo.Identity()])
+
+@pytest.mark.parametrize("kind", PRIVATE + [lambda *_: core.Identity()])
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, [0.0, math.nan], "high"])
 def test_non_finite_input_is_an_error_and_is_not_counted(kind, bad):
     curator = kind(1.0, 1.0, 1.0)
@@ -251,7 +325,9 @@ def test_out_of_range_input_is_clipped_and_counted(kind):
     curator.privatise(np.array([-3.0, -2.0, 0.0, 2.0, 2.0000001]), np.random.default_rng(0))
     curator.privatise(1e300, np.random.default_rng(0))
     assert (curator.seen, curator.clipped) == (6, 3)
-    np.testing.assert_array_equal(curator.log_density(reports_of(curator), 9.0), curator.log_density(reports_of(curator), 2.0))
+    np.testing.assert_array_equal(
+        curator.log_density(reports_of(curator), 9.0), curator.log_density(reports_of(curator), 2.0)
+    )
 
 
 @pytest.mark.parametrize("kind", PRIVATE)
@@ -263,11 +339,16 @@ def test_copies_and_pickles_do_not_say_whose_reward_was_out_of_range(kind):
     assert (curator.seen, curator.clipped) == (1, 1)
 
 
-@pytest.mark.parametrize("seed", [0, 7, np.int64(3), [1, 2], np.random.SeedSequence(0), np.random.RandomState(0)])
-@pytest.mark.parametrize("kind", PRIVATE + [lambda *_: ldpbo.Identity()])
+@pytest.mark.parametrize(
+    "seed", [0, 7, np.int64(3), [1, 2], np.random.SeedSequence(0), np.random.RandomState(0)]
+)
+@pytest.mark.parametrize("kind", PRIVATE + [lambda *_: core.Identity()])
 def test_a_seed_instead_of_a_generator_is_refused_as_it_would_repeat_the_noise(kind, seed):
     curator = kind(1.0, 1.0, 1.0)
-    with pytest.raises(ValueError, match="^rng = (.|\\n)*must be a numpy Generator or None; a seed would .* same noise"):
+    with pytest.raises(
+        ValueError,
+        match="^rng = (.|\\n)*must be a numpy Generator or None; a seed would .* same noise",
+    ):
         curator.privatise(0.5, seed)
     assert curator.seen == 0
 
@@ -287,9 +368,9 @@ def test_reports_are_a_function_of_reward_and_draw(kind):
 def test_reach_is_exceeded_with_probability_at_most_one_in_t(kind, t):
     curator = kind(1.0, 1.0, 1.0)
     reach = curator.reach(t)
-    if isinstance(curator, ldpbo.OneBit):
+    if isinstance(curator, core.OneBit):
         assert reach == curator.scale
-    elif isinstance(curator, ldpbo.SecureCTL):                                       # P(|noise| > j steps) = 2 a^(j+1) / (1 + a)
+    elif isinstance(curator, core.SecureCTL):  # P(|noise| > j steps) = 2 a^(j+1) / (1 + a)
         a = math.exp(-curator.grid / curator.scale)
         assert 2 * a ** (math.floor((reach - curator.bound) / curator.grid) + 1) / (1 + a) <= 1 / t
     else:
@@ -297,14 +378,27 @@ def test_reach_is_exceeded_with_probability_at_most_one_in_t(kind, t):
 
 
 def test_identity_reports_the_reward_and_promises_nothing():
-    curator = ldpbo.Identity()
+    curator = core.Identity()
     y = np.array([1e9, -0.1, 0.0])
     np.testing.assert_array_equal(curator.privatise(y, np.random.default_rng(0)), y)
-    assert curator.eps is None and curator.variance == 0 and curator.clipped == 0 and curator.seen == 3
+    assert (
+        curator.eps is None and curator.variance == 0 and curator.clipped == 0 and curator.seen == 3
+    )
     np.testing.assert_array_equal(curator.log_density(y, y[0]), [0, -math.inf, -math.inf])
 
 
-@pytest.mark.parametrize("bad", [dict(eps=0), dict(eps=-1), dict(eps=math.inf), dict(eps=math.nan), dict(eps=None), dict(B=0), dict(R=-1)])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        dict(eps=0),
+        dict(eps=-1),
+        dict(eps=math.inf),
+        dict(eps=math.nan),
+        dict(eps=None),
+        dict(B=0),
+        dict(R=-1),
+    ],
+)
 @pytest.mark.parametrize("kind", PRIVATE)
 def test_nonsense_settings_are_named(kind, bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
@@ -321,79 +415,123 @@ def test_total_epsilon_counts_reports_per_user():
 
 # ---- curators inside a run -------------------------------------------------------------------------------------------
 
+
 def test_eps_and_the_curator_it_stands_for_give_the_same_run():
-    problem = ldpbo.synthetic_problem(seed=1)
-    run = lambda **options: ldpbo.simulate(problem, ["TGP", "MoMA"], 60, trials=2, seed=4, k=3, trace=True, **options)
-    a, b = run(eps=1.0), run(curator=ldpbo.CTL(1.0, problem.B, problem.R))
+    problem = core.synthetic_problem(seed=1)
+    run = lambda **options: core.simulate(
+        problem, ["TGP", "MoMA"], 60, trials=2, seed=4, k=3, trace=True, **options
+    )
+    a, b = run(eps=1.0), run(curator=core.CTL(1.0, problem.B, problem.R))
     np.testing.assert_array_equal(a.regret, b.regret)
     np.testing.assert_array_equal(a.records["reports"], b.records["reports"])
 
 
 def test_identity_is_the_non_private_run():
-    problem = ldpbo.synthetic_problem(noise="t3", seed=1)
-    run = lambda **options: ldpbo.simulate(problem, ["TGP", "ATA"], 60, trials=2, seed=4, **options).regret
-    np.testing.assert_array_equal(run(), run(curator=ldpbo.Identity()))
+    problem = core.synthetic_problem(noise="t3", seed=1)
+    run = lambda **options: (
+        core.simulate(problem, ["TGP", "ATA"], 60, trials=2, seed=4, **options).regret
+    )
+    np.testing.assert_array_equal(run(), run(curator=core.Identity()))
 
 
 def test_a_curator_class_is_built_for_each_problem_and_counters_start_at_zero():
-    source = lambda s: ldpbo.synthetic_problem(seed=s)
-    result = ldpbo.simulate(source, ["TGP"], 20, trials=3, seed=4, eps=1.0, curator=ldpbo.OneBit, trace=True)
+    source = lambda s: core.synthetic_problem(seed=s)
+    result = core.simulate(
+        source, ["TGP"], 20, trials=3, seed=4, eps=1.0, curator=core.OneBit, trace=True
+    )
     sizes = [set(np.abs(r)) for r in result.records["reports"][0]]
-    assert [len(s) for s in sizes] == [1, 1, 1] and len(set.union(*sizes)) == 3          # each trial has its own B, so its own scale
-    used = ldpbo.CTL(1.0, 1e-3, 1.0)
+    assert [len(s) for s in sizes] == [1, 1, 1] and len(
+        set.union(*sizes)
+    ) == 3  # each trial has its own B, so its own scale
+    used = core.CTL(1.0, 1e-3, 1.0)
     used.privatise(np.full(7, 9.0), np.random.default_rng(0))
-    problem = ldpbo.synthetic_problem(seed=1)
-    clipped = ldpbo.simulate(problem, ["uniform"], 30, trials=1, seed=0, curator=used).records["clipped"]
+    problem = core.synthetic_problem(seed=1)
+    clipped = core.simulate(problem, ["uniform"], 30, trials=1, seed=0, curator=used).records[
+        "clipped"
+    ]
     assert 0 < clipped[0, 0] <= 30 and used.clipped == 7
 
 
 @pytest.mark.parametrize("kind", PRIVATE)
 def test_every_curator_serves_every_algorithm(kind):
-    problem = ldpbo.synthetic_problem(seed=1)
+    problem = core.synthetic_problem(seed=1)
     curator = kind(1.0, problem.B, problem.R)
-    result = ldpbo.simulate(problem, ["TGP", "ATA", "MoMA", "GP-UCB"], 40, trials=2, seed=4, k=4, curator=curator, trace=True, workers=2)
+    result = core.simulate(
+        problem,
+        ["TGP", "ATA", "MoMA", "GP-UCB"],
+        40,
+        trials=2,
+        seed=4,
+        k=4,
+        curator=curator,
+        trace=True,
+        workers=2,
+    )
     assert np.isfinite(result.regret).all() and (result.records["clipped"] == 0).all()
-    if kind is ldpbo.OneBit:
+    if kind is core.OneBit:
         assert set(np.abs(result.records["reports"]).ravel()) == {curator.scale}
 
 
 # ---- nothing leaks by accident ---------------------------------------------------------------------------------------
 
+
 def raw_rewards(problem, result, seed):
     """The users' true rewards of a recorded run, rebuilt from the seeds: what must not be found in its output."""
     arms = result.records["arms"]
-    return np.concatenate([problem.reward(arms[a, i], problem.draw(ldpbo.streams(seed, i)[1], arms.shape[2]))
-                           for a in range(arms.shape[0]) for i in range(arms.shape[1])])
+    return np.concatenate(
+        [
+            problem.reward(arms[a, i], problem.draw(core.streams(seed, i)[1], arms.shape[2]))
+            for a in range(arms.shape[0])
+            for i in range(arms.shape[1])
+        ]
+    )
 
 
 def found_in(rewards, blob, text):
     """How many rewards occur in `blob` as 8 bytes at any offset, or in `text` with at least 9 significant digits."""
-    return sum(np.float64(y).tobytes() in blob or f"{y:.9g}" in text or repr(float(y)) in text for y in rewards)
+    return sum(
+        np.float64(y).tobytes() in blob or f"{y:.9g}" in text or repr(float(y)) in text
+        for y in rewards
+    )
 
 
 @pytest.mark.parametrize("kind", PRIVATE)
 def test_saved_results_figures_and_logs_of_a_private_run_hold_no_raw_reward(kind, capfd, caplog):
-    problem, seed, T = ldpbo.synthetic_problem(seed=3), 11, 50
+    problem, seed, T = core.synthetic_problem(seed=3), 11, 50
     curator = kind(1.0, problem.B, problem.R)
     with caplog.at_level(logging.DEBUG):
-        result = ldpbo.simulate(problem, ["TGP", "ATA", "MoMA"], T, trials=2, seed=seed, k=5, curator=curator, trace=True,
-                                progress=lambda done, total: print(done, total, curator.promise))
+        result = core.simulate(
+            problem,
+            ["TGP", "ATA", "MoMA"],
+            T,
+            trials=2,
+            seed=seed,
+            k=5,
+            curator=curator,
+            trace=True,
+            progress=lambda done, total: print(done, total, curator.promise),
+        )
     rewards = raw_rewards(problem, result, seed)
     assert len(np.unique(rewards)) > T / 2
     saved = io.BytesIO()
     np.savez(saved, regret=result.regret, **result.records)
-    figures = pytest.importorskip("ldpbo_figures")
-    data = (figures._csv(figures.curves({"": result})) + figures._csv({"reports": result.records["reports"].ravel()})).decode()
+    figures = pytest.importorskip("ldpbo.figures")
+    data = (
+        figures._csv(figures.curves({"": result}))
+        + figures._csv({"reports": result.records["reports"].ravel()})
+    ).decode()
     out, err = capfd.readouterr()
     text = out + err + caplog.text + data + repr(result) + repr(vars(curator))
     blob = saved.getvalue() + pickle.dumps(result) + pickle.dumps(curator)
     assert found_in(rewards, blob, text) == 0
-    assert found_in(result.records["reports"].ravel(), blob, text) > 0                # the search itself finds what is there
+    assert (
+        found_in(result.records["reports"].ravel(), blob, text) > 0
+    )  # the search itself finds what is there
 
 
 def test_the_search_for_raw_rewards_finds_them_in_a_run_without_privacy():
-    problem = ldpbo.synthetic_problem(seed=3)
-    result = ldpbo.simulate(problem, ["TGP"], 50, trials=1, seed=11, trace=True)
+    problem = core.synthetic_problem(seed=3)
+    result = core.simulate(problem, ["TGP"], 50, trials=1, seed=11, trace=True)
     assert found_in(raw_rewards(problem, result, 11), pickle.dumps(result), "") == 50
 
 
@@ -401,30 +539,49 @@ def held(thing, seen=None):
     """Bytes of every number that an object holds, however deep."""
     seen = set() if seen is None else seen
     if isinstance(thing, (float, np.floating, np.ndarray)):
-        return np.asarray(thing).tobytes() if isinstance(thing, np.ndarray) else np.float64(thing).tobytes()
+        return (
+            np.asarray(thing).tobytes()
+            if isinstance(thing, np.ndarray)
+            else np.float64(thing).tobytes()
+        )
     if id(thing) in seen:
         return b""
     seen.add(id(thing))
-    inner = thing.values() if isinstance(thing, dict) else thing if isinstance(thing, (list, tuple)) else vars(thing).values() if hasattr(thing, "__dict__") else ()
+    inner = (
+        thing.values()
+        if isinstance(thing, dict)
+        else thing
+        if isinstance(thing, (list, tuple))
+        else vars(thing).values()
+        if hasattr(thing, "__dict__")
+        else ()
+    )
     return b"".join(held(x, seen) for x in inner)
 
 
 def test_a_learner_holds_reports_never_rewards():
     """ask/tell by hand: every number in the learner and in the curator after a private run."""
-    problem, rng = ldpbo.synthetic_problem(seed=3), np.random.default_rng(0)
-    curator = ldpbo.CTL(1.0, problem.B, problem.R)
+    problem, rng = core.synthetic_problem(seed=3), np.random.default_rng(0)
+    curator = core.CTL(1.0, problem.B, problem.R)
     for name in ("TGP", "ATA", "MoMA"):
-        learner, rewards = ldpbo.make(name, problem, 40, eps=1.0, k=4, rng=0), []
+        learner, rewards = core.make(name, problem, 40, eps=1.0, k=4, rng=0), []
         for _ in range(40):
             rewards.append(problem.sample(learner.ask(), rng))
             learner.tell(curator.privatise(rewards[-1], rng))
         assert found_in(rewards, held(learner) + held(curator), "") == 0
         learner.leak = {"log": [np.array(rewards)]}
-        assert found_in(rewards, held(learner), "") == 40                            # the search finds what is there
+        assert found_in(rewards, held(learner), "") == 40  # the search finds what is there
 
 
 def test_bounds_taken_from_the_private_data_are_marked_in_the_provenance():
     table = np.random.default_rng(0).normal(size=(30, 4))
-    for problem in (ldpbo.light_problem(), ldpbo.stock_problem(), ldpbo.table_problem(table), ldpbo.table_problem(table, table)):
-        assert "taken from the private rewards" in problem.provenance and "B, R" in problem.provenance
-    assert "private" not in ldpbo.synthetic_problem(seed=1).provenance
+    for problem in (
+        core.light_problem(),
+        core.stock_problem(),
+        core.table_problem(table),
+        core.table_problem(table, table),
+    ):
+        assert (
+            "taken from the private rewards" in problem.provenance and "B, R" in problem.provenance
+        )
+    assert "private" not in core.synthetic_problem(seed=1).provenance

@@ -1,4 +1,5 @@
 """The files of data/: what is shipped, and how the originals are fetched. No test here needs a network."""
+
 import csv
 import functools
 import hashlib
@@ -33,11 +34,14 @@ def table(name):
 
 
 def readme_row(name):
-    size, sha256 = re.search(rf"^\| `{re.escape(name)}` \| (\d+) \| `([0-9a-f]{{64}})` \|$", README, re.M).groups()
+    size, sha256 = re.search(
+        rf"^\| `{re.escape(name)}` \| (\d+) \| `([0-9a-f]{{64}})` \|$", README, re.M
+    ).groups()
     return int(size), sha256
 
 
 # ---- the stand-ins
+
 
 @pytest.mark.parametrize("name", ["stocks.csv", "light.csv"])
 def test_stand_in_has_the_size_and_sha256_of_the_readme(name):
@@ -56,7 +60,11 @@ def test_stocks_are_20_columns_on_the_823_days_of_the_paper():
 
 def test_light_is_41_bands_of_601_train_and_192_test_pixels():
     header, split, counts = table("light.csv")
-    assert header[0] == "split" and split == ["train"] * 601 + ["test"] * 192 and counts.shape == (793, 41)
+    assert (
+        header[0] == "split"
+        and split == ["train"] * 601 + ["test"] * 192
+        and counts.shape == (793, 41)
+    )
     assert np.isfinite(counts).all() and (counts == counts.astype(int)).all() and (counts > 0).all()
     assert len(np.unique(counts, axis=0)) == 793
 
@@ -68,7 +76,9 @@ def test_light_bands_are_those_of_the_readme_and_none_is_a_water_band():
     assert not any(first <= b <= last for b in bands for first, last in extract.WATER)
 
 
-@pytest.mark.parametrize("name, part", [("stocks.csv", None), ("light.csv", "train"), ("light.csv", "test")])
+@pytest.mark.parametrize(
+    "name, part", [("stocks.csv", None), ("light.csv", "train"), ("light.csv", "test")]
+)
 def test_no_column_is_constant_and_the_correlation_matrix_is_a_kernel(name, part):
     _, first, values = table(name)
     values = values[[part in (None, label) for label in first]]
@@ -79,13 +89,16 @@ def test_no_column_is_constant_and_the_correlation_matrix_is_a_kernel(name, part
 
 
 def test_no_original_is_tracked():
-    listed = subprocess.run(["git", "-C", DATA, "ls-files", "--full-name", ":/"], capture_output=True, text=True)
+    listed = subprocess.run(
+        ["git", "-C", DATA, "ls-files", "--full-name", ":/"], capture_output=True, text=True
+    )
     if listed.returncode:
         pytest.skip("not a git checkout")
     assert not set(fetch.FILES) & {Path(line).name for line in listed.stdout.splitlines()}
 
 
 # ---- the originals
+
 
 def test_fetch_pins_are_those_of_the_readme():
     assert {name: readme_row(name)[1] for name in fetch.FILES} == fetch.FILES
@@ -108,8 +121,12 @@ def server(tmp_path, monkeypatch):
     handler = functools.partial(Handler, directory=tmp_path / "served")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield (f"http://127.0.0.1:{running.server_port}/", {"fin.csv": hashlib.sha256(b"good\n").hexdigest()},
-               tmp_path / "original", asked)
+        yield (
+            f"http://127.0.0.1:{running.server_port}/",
+            {"fin.csv": hashlib.sha256(b"good\n").hexdigest()},
+            tmp_path / "original",
+            asked,
+        )
         running.shutdown()
 
 
@@ -137,7 +154,9 @@ def test_fetch_refuses_a_download_with_a_wrong_checksum_and_keeps_nothing(server
 
 
 @pytest.mark.parametrize("by_variable", [True, False])
-def test_fetch_refuses_a_file_with_a_wrong_checksum_that_is_already_there(server, monkeypatch, by_variable):
+def test_fetch_refuses_a_file_with_a_wrong_checksum_that_is_already_there(
+    server, monkeypatch, by_variable
+):
     base, pins, folder, asked = server
     place = folder.with_name("mine") if by_variable else folder
     place.mkdir()
@@ -154,7 +173,7 @@ def test_fetch_refuses_a_file_with_a_wrong_checksum_that_is_already_there(server
 def test_fetch_without_a_network_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.delenv("LDPBO_DATA", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with pytest.raises(SystemExit) as failure:          # port 9 (discard): nobody answers
+    with pytest.raises(SystemExit) as failure:  # port 9 (discard): nobody answers
         fetch.main(base="http://127.0.0.1:9/", folder=tmp_path / "original")
     for part in (fetch.BASE, "LDPBO_DATA", "iw_data_all.mat and fin.csv", "stand-ins"):
         assert part in str(failure.value)
@@ -162,14 +181,25 @@ def test_fetch_without_a_network_says_what_to_do(tmp_path, monkeypatch):
 
 # ---- stored timings
 
+
 def test_stored_timings_name_their_machine_and_code_and_span_the_domain_sizes():
     with open(DATA / "bench.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert {r["axis"] for r in rows} == {"n", "r", "t"} and {r["learner"] for r in rows} == {"TGP", "MoMA", "ATA"}
-    assert {(r["kernel"], r["d"]) for r in rows if int(r["n"]) == 100_000} == {(k, d) for k in ("SE", "Matern 5/2") for d in "23"}
+    assert {r["axis"] for r in rows} == {"n", "r", "t"} and {r["learner"] for r in rows} == {
+        "TGP",
+        "MoMA",
+        "ATA",
+    }
+    assert {(r["kernel"], r["d"]) for r in rows if int(r["n"]) == 100_000} == {
+        (k, d) for k in ("SE", "Matern 5/2") for d in "23"
+    }
     assert {int(r["n"]) for r in rows if r["axis"] == "n"} >= {1000, 10_000, 100_000}
     with open(DATA / "botorch.csv", encoding="utf-8") as file:
         torch = list(csv.DictReader(file))
     assert torch[0]["same"] == torch[0]["T"] and torch[0]["version"]
     for r in rows + torch:
-        assert "processors" in r["machine"] and re.fullmatch("[0-9a-f]{12}", r["code"]) and float(r["seconds"]) > 0
+        assert (
+            "processors" in r["machine"]
+            and re.fullmatch("[0-9a-f]{12}", r["code"])
+            and float(r["seconds"]) > 0
+        )

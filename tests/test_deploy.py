@@ -1,4 +1,5 @@
 """Use it for real: server and client as two processes over HTTP, killed and started again, ask for the same arms as an undisturbed learner."""
+
 import json
 import socket
 import sys
@@ -9,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import ldpbo_core as ldpbo
+import ldpbo_core as core
 
-ROOT = Path(ldpbo.__file__).resolve().parent
+ROOT = Path(core.__file__).resolve().parent
 DEPLOY = ROOT / "notebooks/deploy"
 sys.path.insert(0, str(DEPLOY))
 import campaign
@@ -35,8 +36,10 @@ def undisturbed():
     learner, rows = experiment.learner(T), []
     for t in range(T):
         rng, arm = np.random.default_rng([SEED, t]), learner.ask()
-        curator = ldpbo.OneBit(experiment.EPS, experiment.PROBLEM.B, experiment.PROBLEM.R)
-        rows.append((arm, float(curator.privatise(client.measure(experiment.POINTS[arm], rng), rng))))
+        curator = core.OneBit(experiment.EPS, experiment.PROBLEM.B, experiment.PROBLEM.R)
+        rows.append(
+            (arm, float(curator.privatise(client.measure(experiment.POINTS[arm], rng), rng)))
+        )
         learner.tell(rows[-1][1])
     return rows, learner
 
@@ -44,9 +47,16 @@ def undisturbed():
 def test_a_server_killed_five_times_asks_for_the_same_arms(tmp_path):
     log = campaign.run(tmp_path / "learner.npz", T, SEED, kills=(7, 8, 30, 61, 100))
     rows, learner = undisturbed()
-    assert [(row["round"], row["arm"], row["report"]) for row in log] == [(t, *row) for t, row in enumerate(rows)]
-    saved = ldpbo.load(tmp_path / "learner.npz", experiment.PROBLEM)
-    assert saved.t == T and (saved.mu == learner.mu).all() and (saved.sigma == learner.sigma).all() and len({arm for arm, _ in rows}) > 5
+    assert [(row["round"], row["arm"], row["report"]) for row in log] == [
+        (t, *row) for t, row in enumerate(rows)
+    ]
+    saved = core.load(tmp_path / "learner.npz", experiment.PROBLEM)
+    assert (
+        saved.t == T
+        and (saved.mu == learner.mu).all()
+        and (saved.sigma == learner.sigma).all()
+        and len({arm for arm, _ in rows}) > 5
+    )
 
 
 def test_a_client_killed_and_another_in_its_place_asks_for_the_same_arms(server):
@@ -60,7 +70,9 @@ def test_a_client_killed_and_another_in_its_place_asks_for_the_same_arms(server)
 
 def answer(url, body=None):
     try:
-        with urllib.request.urlopen(url, None if body is None else json.dumps(body).encode(), timeout=10) as reply:
+        with urllib.request.urlopen(
+            url, None if body is None else json.dumps(body).encode(), timeout=10
+        ) as reply:
             return reply.status, json.load(reply)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)
@@ -88,13 +100,31 @@ def raw(url, body):
         return error.code
 
 
-def test_whatever_a_client_sends_is_answered_and_only_round_arm_and_report_are_logged(server, capfd):
+def test_whatever_a_client_sends_is_answered_and_only_round_arm_and_report_are_logged(
+    server, capfd
+):
     """No traceback, no address of the client, and nothing of what else it sends."""
-    for body in (b"nonsense", b"[]", b"{}", b"\xff", b'{"round": 0}', b'{"round": "0", "report": 1}', b'{"round": true, "report": 1}',
-                 b'{"round": 0.0, "report": 1}', b'{"round": 0, "report": [1]}', b'{"round": 0, "report": NaN}'):
+    for body in (
+        b"nonsense",
+        b"[]",
+        b"{}",
+        b"\xff",
+        b'{"round": 0}',
+        b'{"round": "0", "report": 1}',
+        b'{"round": true, "report": 1}',
+        b'{"round": 0.0, "report": 1}',
+        b'{"round": 0, "report": [1]}',
+        b'{"round": 0, "report": NaN}',
+    ):
         assert raw(server.url + "/tell", body) == 400, body
-    assert raw(server.url + "/other", b'{"round": 0, "report": 1}') == 400 and raw(server.url + "/other", None) == 404
-    assert raw(server.url + "/tell", b'{"round": 0, "report": 1.0, "name": "Eve", "reward": 0.123}') == 200
+    assert (
+        raw(server.url + "/other", b'{"round": 0, "report": 1}') == 400
+        and raw(server.url + "/other", None) == 404
+    )
+    assert (
+        raw(server.url + "/tell", b'{"round": 0, "report": 1.0, "name": "Eve", "reward": 0.123}')
+        == 200
+    )
     server.kill()
     assert server.log == [{"round": 0, "arm": 0, "report": 1.0}] and capfd.readouterr().err == ""
 
@@ -102,25 +132,35 @@ def test_whatever_a_client_sends_is_answered_and_only_round_arm_and_report_are_l
 def test_after_the_horizon_nothing_is_counted(tmp_path):
     server = campaign.Server(tmp_path / "learner.npz", 2)
     try:
-        statuses = [answer(server.url + "/tell", {"round": t, "report": 1.0})[0] for t in (0, 1, 2, 3)]
-        assert statuses == [200, 200, 410, 410] and answer(server.url + "/tell", {"round": 1, "report": 1.0})[0] == 200
+        statuses = [
+            answer(server.url + "/tell", {"round": t, "report": 1.0})[0] for t in (0, 1, 2, 3)
+        ]
+        assert (
+            statuses == [200, 200, 410, 410]
+            and answer(server.url + "/tell", {"round": 1, "report": 1.0})[0] == 200
+        )
         assert answer(server.url + "/ask")[0] == 410
     finally:
         server.kill()
-    assert ldpbo.load(tmp_path / "learner.npz", experiment.PROBLEM).t == 2
+    assert core.load(tmp_path / "learner.npz", experiment.PROBLEM).t == 2
 
 
 def test_a_client_that_hangs_in_the_middle_of_a_request_keeps_others_out_for_seconds_only(server):
     with socket.create_connection(("127.0.0.1", server.port)) as hanging:
         hanging.sendall(b"POST /tell HTTP/1.1\r\nContent-Length: 100\r\n\r\n")
-        assert answer(server.url + "/ask")[0] == 200                            # within the 10 s that `answer` waits
+        assert answer(server.url + "/ask")[0] == 200  # within the 10 s that `answer` waits
 
 
 def test_neither_the_log_nor_the_state_holds_a_reward(server):
     assert campaign.visits(server.url, 30, SEED).wait(120) == 0
     server.kill()
-    rewards = [client.measure(experiment.POINTS[row["arm"]], np.random.default_rng([SEED, row["round"]])) for row in server.log]
-    scale = ldpbo.OneBit(experiment.EPS, 1.0, 1.0).scale
+    rewards = [
+        client.measure(experiment.POINTS[row["arm"]], np.random.default_rng([SEED, row["round"]]))
+        for row in server.log
+    ]
+    scale = core.OneBit(experiment.EPS, 1.0, 1.0).scale
     blob = server.state.read_bytes() + json.dumps(server.log).encode()
-    assert len(rewards) == 30 and not any(np.float64(y).tobytes() in blob or repr(float(y)).encode() in blob for y in rewards)
+    assert len(rewards) == 30 and not any(
+        np.float64(y).tobytes() in blob or repr(float(y)).encode() in blob for y in rewards
+    )
     assert {row["report"] for row in server.log} == {-scale, scale}

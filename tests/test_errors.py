@@ -2,33 +2,35 @@
 
 Each row: a call, and the words its message must contain (the argument's name, the value where it is one number or word, a word about what is allowed).
 """
+
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-import ldpbo_bounds as bounds
-import ldpbo_core as ldpbo
-import ldpbo_simulate
+import ldpbo_core as core
+from ldpbo import bounds, simulation
 
 I3 = np.eye(3)
 GOOD = dict(K=I3, f=[0.0, 0.5, 1.0], B=1.0, R=1.0, v=3.0, c=2.0)
-PROBLEM = ldpbo.Problem(**GOOD)
+PROBLEM = core.Problem(**GOOD)
 RNG = np.random.default_rng(0)
 TABLE = np.random.default_rng(1).random((10, 3))
 
 
 def problem(**change):
-    return ldpbo.Problem(**{**GOOD, **change})
+    return core.Problem(**{**GOOD, **change})
 
 
 def make(name="TGP", T=100, **settings):
-    return ldpbo.make(name, PROBLEM, T, **settings)
+    return core.make(name, PROBLEM, T, **settings)
 
 
 def simulate(names=("TGP",), T=20, **settings):
-    return ldpbo.simulate(settings.pop("problem", PROBLEM), names, T, **{"trials": 1, "seed": 0, **settings})
+    return core.simulate(
+        settings.pop("problem", PROBLEM), names, T, **{"trials": 1, "seed": 0, **settings}
+    )
 
 
 def told(reward, name="TGP", asked=True, **where):
@@ -47,11 +49,28 @@ def spoiled(array, index, value):
 NOT_SYMMETRIC = [[1.0, 0.2], [0.1, 1.0]]
 NOT_PSD = [[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]]
 
-SCALARS = {"a complex number": np.complex128(0.5 + 2j), "a complex array": np.array(0.5 + 2j), "a date": np.datetime64("2020-01-01"),
-           "a duration": np.timedelta64(1, "s"), "a masked value": np.ma.masked, "a masked array": np.ma.array(0.5, mask=True), "10**400": 10**400,
-           "a text of digits": "0.5", "None in an array": np.array(None), "a list": [0.5]}
-ENTRIES = {"complex numbers": 0.5 + 2j, "dates": np.datetime64("2020-01-01"), "masked values": np.ma.masked, "10**400": 10**400, "texts of digits": "0.5",
-           "None": None, "lists": [1.0, 2.0], "durations": np.timedelta64(1, "s")}
+SCALARS = {
+    "a complex number": np.complex128(0.5 + 2j),
+    "a complex array": np.array(0.5 + 2j),
+    "a date": np.datetime64("2020-01-01"),
+    "a duration": np.timedelta64(1, "s"),
+    "a masked value": np.ma.masked,
+    "a masked array": np.ma.array(0.5, mask=True),
+    "10**400": 10**400,
+    "a text of digits": "0.5",
+    "None in an array": np.array(None),
+    "a list": [0.5],
+}
+ENTRIES = {
+    "complex numbers": 0.5 + 2j,
+    "dates": np.datetime64("2020-01-01"),
+    "masked values": np.ma.masked,
+    "10**400": 10**400,
+    "texts of digits": "0.5",
+    "None": None,
+    "lists": [1.0, 2.0],
+    "durations": np.timedelta64(1, "s"),
+}
 
 
 def row(entry, like=(0.0, 0.5, 1.0)):
@@ -66,11 +85,19 @@ def row(entry, like=(0.0, 0.5, 1.0)):
 
 
 def square(entry):
-    return np.ma.stack([row(entry, like) for like in I3]) if entry is np.ma.masked else np.stack([row(entry, like) for like in I3])
+    return (
+        np.ma.stack([row(entry, like) for like in I3])
+        if entry is np.ma.masked
+        else np.stack([row(entry, like) for like in I3])
+    )
 
 
 def table(entry):
-    return np.ma.stack([row(entry, like) for like in TABLE]) if entry is np.ma.masked else np.stack([row(entry, like) for like in TABLE])
+    return (
+        np.ma.stack([row(entry, like) for like in TABLE])
+        if entry is np.ma.masked
+        else np.stack([row(entry, like) for like in TABLE])
+    )
 
 
 CASES = {
@@ -80,18 +107,30 @@ CASES = {
     "eps NaN": (lambda: make(eps=math.nan), ["eps = nan", "> 0"]),
     "eps infinite": (lambda: make(eps=math.inf), ["eps = inf", "None"]),
     "eps a word": (lambda: make(eps="one"), ["eps = 'one'"]),
-    "eps beyond floats": (lambda: make(eps=10 ** 400), ["eps"]),
+    "eps beyond floats": (lambda: make(eps=10**400), ["eps"]),
     "eps so small that the noise overflows": (lambda: make(eps=1e-300), ["eps = 1e-300"]),
     "eps in simulate": (lambda: simulate(eps=-2.0), ["eps = -2"]),
-    "curator eps": (lambda: ldpbo.CTL(0.0, 1.0, 1.0), ["eps = 0"]),
-    "curator eps NaN": (lambda: ldpbo.CTL(math.nan, 1.0, 1.0), ["eps = nan"]),
-    "curator B": (lambda: ldpbo.CTL(1.0, -1.0, 1.0), ["B = -1"]),
-    "curator R": (lambda: ldpbo.CTL(1.0, 1.0, math.inf), ["R = inf"]),
-    "curator and another eps": (lambda: make(eps=2.0, curator=ldpbo.CTL(1.0, 1.0, 1.0)), ["eps", "2", "1"]),
-    "report of NaN": (lambda: ldpbo.CTL(1.0, 1.0, 1.0).privatise(math.nan, RNG), ["y = nan", "finite"]),
-    "report of infinity": (lambda: ldpbo.CTL(1.0, 1.0, 1.0).privatise(math.inf, RNG), ["y = inf", "finite"]),
-    "report of a table with NaN": (lambda: ldpbo.CTL(1.0, 1.0, 1.0).privatise(np.array([0.0, math.nan]), RNG), ["y", "nan", "finite"]),
-    "report of a word": (lambda: ldpbo.CTL(1.0, 1.0, 1.0).privatise("much", RNG), ["y"]),
+    "curator eps": (lambda: core.CTL(0.0, 1.0, 1.0), ["eps = 0"]),
+    "curator eps NaN": (lambda: core.CTL(math.nan, 1.0, 1.0), ["eps = nan"]),
+    "curator B": (lambda: core.CTL(1.0, -1.0, 1.0), ["B = -1"]),
+    "curator R": (lambda: core.CTL(1.0, 1.0, math.inf), ["R = inf"]),
+    "curator and another eps": (
+        lambda: make(eps=2.0, curator=core.CTL(1.0, 1.0, 1.0)),
+        ["eps", "2", "1"],
+    ),
+    "report of NaN": (
+        lambda: core.CTL(1.0, 1.0, 1.0).privatise(math.nan, RNG),
+        ["y = nan", "finite"],
+    ),
+    "report of infinity": (
+        lambda: core.CTL(1.0, 1.0, 1.0).privatise(math.inf, RNG),
+        ["y = inf", "finite"],
+    ),
+    "report of a table with NaN": (
+        lambda: core.CTL(1.0, 1.0, 1.0).privatise(np.array([0.0, math.nan]), RNG),
+        ["y", "nan", "finite"],
+    ),
+    "report of a word": (lambda: core.CTL(1.0, 1.0, 1.0).privatise("much", RNG), ["y"]),
     # rewards
     "reward NaN": (lambda: told(math.nan), ["reward = nan", "finite"]),
     "reward infinite": (lambda: told(-math.inf), ["reward = -inf", "finite"]),
@@ -115,10 +154,22 @@ CASES = {
     "K with NaN": (lambda: problem(K=spoiled(I3, (1, 2), math.nan)), ["K", "nan", "finite"]),
     "K with infinity": (lambda: problem(K=spoiled(I3, (1, 2), math.inf)), ["K", "inf", "finite"]),
     "K of words": (lambda: problem(K=[["a", "b"], ["c", "d"]]), ["K", "numbers"]),
-    "posterior: K not symmetric": (lambda: ldpbo.posterior(NOT_SYMMETRIC, [0], [1.0], 1.0), ["K", "symmetric"]),
-    "posterior: K not PSD": (lambda: ldpbo.posterior(NOT_PSD, [0], [1.0], 1.0), ["K", "positive semi-definite"]),
-    "information gain: K with diagonal above 1": (lambda: ldpbo.information_gain(2 * I3, 5, 1.0), ["K", "diagonal", "2"]),
-    "features: K not square": (lambda: ldpbo.nystrom_features(np.ones((2, 3)), [0]), ["K", "(2, 3)"]),
+    "posterior: K not symmetric": (
+        lambda: core.posterior(NOT_SYMMETRIC, [0], [1.0], 1.0),
+        ["K", "symmetric"],
+    ),
+    "posterior: K not PSD": (
+        lambda: core.posterior(NOT_PSD, [0], [1.0], 1.0),
+        ["K", "positive semi-definite"],
+    ),
+    "information gain: K with diagonal above 1": (
+        lambda: core.information_gain(2 * I3, 5, 1.0),
+        ["K", "diagonal", "2"],
+    ),
+    "features: K not square": (
+        lambda: core.nystrom_features(np.ones((2, 3)), [0]),
+        ["K", "(2, 3)"],
+    ),
     # the rest of a problem
     "f of the wrong length": (lambda: problem(f=[0.0, 1.0]), ["f", "2", "3"]),
     "f with NaN": (lambda: problem(f=[0.0, 1.0, math.nan]), ["f", "nan", "finite"]),
@@ -130,26 +181,68 @@ CASES = {
     "alpha zero": (lambda: problem(alpha=0.0), ["alpha = 0", "(0, 1]"]),
     "alpha above one": (lambda: problem(alpha=1.0001), ["alpha = 1.0001", "(0, 1]"]),
     "alpha NaN": (lambda: problem(alpha=math.nan), ["alpha = nan", "(0, 1]"]),
-    "an unknown noise law": (lambda: problem(noise="gauss"), ["noise = 'gauss'", "uniform", "t3", "table"]),
+    "an unknown noise law": (
+        lambda: problem(noise="gauss"),
+        ["noise = 'gauss'", "uniform", "t3", "table"],
+    ),
     "a table problem without a table": (lambda: problem(noise="table"), ["samples", "table"]),
     "sample of an arm that is not there": (lambda: PROBLEM.sample(3, RNG), ["arm = 3", "0 to 2"]),
     "sample of half an arm": (lambda: PROBLEM.sample(0.5, RNG), ["arm = 0.5"]),
-    "a kernel that is a word": (lambda: ldpbo.Problem(points=[0.0, 1.0], kernel="se", B=1.0, R=1.0), ["kernel = 'se'", "function"]),
-    "a ceiling of a matrix beyond floats": (lambda: bounds.gain_ceiling([[10 ** 400]], 10, 1.0), ["K", "real numbers"]),
-    "an audit of what is no curator": (lambda: bounds.audit("CTL", 1.0, -1.0, 100), ["curator = 'CTL'", "privatise"]),
-    "an unknown kernel": (lambda: ldpbo.synthetic_problem(kernel="rbf", noise="t3", seed=0), ["kernel = 'rbf'", "se", "matern"]),
-    "an unknown synthetic noise": (lambda: ldpbo.synthetic_problem(kernel="se", noise="gauss", seed=0), ["noise = 'gauss'", "uniform", "t3"]),
+    "a kernel that is a word": (
+        lambda: core.Problem(points=[0.0, 1.0], kernel="se", B=1.0, R=1.0),
+        ["kernel = 'se'", "function"],
+    ),
+    "a ceiling of a matrix beyond floats": (
+        lambda: bounds.gain_ceiling([[10**400]], 10, 1.0),
+        ["K", "real numbers"],
+    ),
+    "an audit of what is no curator": (
+        lambda: bounds.audit("CTL", 1.0, -1.0, 100),
+        ["curator = 'CTL'", "privatise"],
+    ),
+    "an unknown kernel": (
+        lambda: core.synthetic_problem(kernel="rbf", noise="t3", seed=0),
+        ["kernel = 'rbf'", "se", "matern"],
+    ),
+    "an unknown synthetic noise": (
+        lambda: core.synthetic_problem(kernel="se", noise="gauss", seed=0),
+        ["noise = 'gauss'", "uniform", "t3"],
+    ),
     # tables
-    "a table with NaN": (lambda: ldpbo.table_problem(spoiled(TABLE, (4, 1), math.nan)), ["samples", "[4, 1]", "nan", "finite"]),
-    "a table with infinity": (lambda: ldpbo.table_problem(spoiled(TABLE, (4, 1), math.inf)), ["samples", "inf"]),
-    "a table with a constant column": (lambda: ldpbo.table_problem(spoiled(TABLE, (slice(None), 2), 7.0)), ["samples", "2", "constant"]),
-    "a constant column whose mean rounds": (lambda: ldpbo.table_problem(spoiled(TABLE[:3], (slice(None), 2), 0.1)), ["samples", "2", "constant"]),
-    "a train table with a constant column": (lambda: ldpbo.table_problem(TABLE, spoiled(TABLE, (slice(None), 0), 0.1)), ["train", "0", "constant"]),
-    "a train table with NaN": (lambda: ldpbo.table_problem(TABLE, spoiled(TABLE, (0, 0), math.nan)), ["train", "nan"]),
-    "a train table of other arms": (lambda: ldpbo.table_problem(TABLE, TABLE[:, :2]), ["train", "2", "3"]),
-    "a table of one row": (lambda: ldpbo.table_problem(TABLE[:1]), ["samples", "1", "2"]),
-    "a table that is a vector": (lambda: ldpbo.table_problem(TABLE[0]), ["samples", "1", "2"]),
-    "an empirical kernel of a constant column": (lambda: ldpbo.empirical_kernel(spoiled(TABLE[:3], (slice(None), 1), 0.1)), ["samples", "1", "constant"]),
+    "a table with NaN": (
+        lambda: core.table_problem(spoiled(TABLE, (4, 1), math.nan)),
+        ["samples", "[4, 1]", "nan", "finite"],
+    ),
+    "a table with infinity": (
+        lambda: core.table_problem(spoiled(TABLE, (4, 1), math.inf)),
+        ["samples", "inf"],
+    ),
+    "a table with a constant column": (
+        lambda: core.table_problem(spoiled(TABLE, (slice(None), 2), 7.0)),
+        ["samples", "2", "constant"],
+    ),
+    "a constant column whose mean rounds": (
+        lambda: core.table_problem(spoiled(TABLE[:3], (slice(None), 2), 0.1)),
+        ["samples", "2", "constant"],
+    ),
+    "a train table with a constant column": (
+        lambda: core.table_problem(TABLE, spoiled(TABLE, (slice(None), 0), 0.1)),
+        ["train", "0", "constant"],
+    ),
+    "a train table with NaN": (
+        lambda: core.table_problem(TABLE, spoiled(TABLE, (0, 0), math.nan)),
+        ["train", "nan"],
+    ),
+    "a train table of other arms": (
+        lambda: core.table_problem(TABLE, TABLE[:, :2]),
+        ["train", "2", "3"],
+    ),
+    "a table of one row": (lambda: core.table_problem(TABLE[:1]), ["samples", "1", "2"]),
+    "a table that is a vector": (lambda: core.table_problem(TABLE[0]), ["samples", "1", "2"]),
+    "an empirical kernel of a constant column": (
+        lambda: core.empirical_kernel(spoiled(TABLE[:3], (slice(None), 1), 0.1)),
+        ["samples", "1", "constant"],
+    ),
     # settings
     "T zero": (lambda: make(T=0), ["T = 0", ">= 1"]),
     "T negative": (lambda: make(T=-5), ["T = -5", ">= 1"]),
@@ -157,8 +250,14 @@ CASES = {
     "T a truth value": (lambda: make(T=True), ["T = True", "integer"]),
     "T in simulate": (lambda: simulate(T=0), ["T = 0", ">= 1"]),
     "k above T": (lambda: make("MoMA", T=10, k=11), ["k = 11", "T", "10"]),
-    "the theorem's k above T": (lambda: make("MoMA", T=200, constants="theorem"), ["k = 240", "T", "200"]),
-    "k above T in simulate": (lambda: simulate(["MoMA"], T=200, constants="theorem"), ["k = 240", "T", "200"]),
+    "the theorem's k above T": (
+        lambda: make("MoMA", T=200, constants="theorem"),
+        ["k = 240", "T", "200"],
+    ),
+    "k above T in simulate": (
+        lambda: simulate(["MoMA"], T=200, constants="theorem"),
+        ["k = 240", "T", "200"],
+    ),
     "k zero": (lambda: make("MoMA", k=0), ["k = 0", ">= 1"]),
     "k not whole": (lambda: make("MoMA", k=2.5), ["k = 2.5", "integer"]),
     "acc zero": (lambda: make("ATA", acc=0.0), ["acc = 0", "(0, 1)"]),
@@ -174,103 +273,270 @@ CASES = {
     "q NaN": (lambda: make("ATA", q=math.nan), ["q = nan", "> 0"]),
     "beta_scale negative": (lambda: make(beta_scale=-1.0), ["beta_scale = -1", ">= 0"]),
     "beta_scale NaN": (lambda: make(beta_scale=math.nan), ["beta_scale = nan"]),
-    "an unknown algorithm": (lambda: make("UCB"), ["name = 'UCB'", "TGP", "ATA", "MoMA", "GP-UCB", "uniform"]),
+    "an unknown algorithm": (
+        lambda: make("UCB"),
+        ["name = 'UCB'", "TGP", "ATA", "MoMA", "GP-UCB", "uniform"],
+    ),
     "an algorithm that is no word": (lambda: make(["TGP"]), ["name", "TGP", "ATA", "MoMA"]),
-    "an unknown algorithm in simulate": (lambda: simulate(["TGP", "UCB"]), ["name = 'UCB'", "TGP", "ATA", "MoMA"]),
+    "an unknown algorithm in simulate": (
+        lambda: simulate(["TGP", "UCB"]),
+        ["name = 'UCB'", "TGP", "ATA", "MoMA"],
+    ),
     "no algorithm": (lambda: simulate([]), ["names", "TGP", "ATA", "MoMA"]),
-    "unknown constants": (lambda: make(constants="best"), ["constants = 'best'", "order", "theorem"]),
-    "no repaired ATA": (lambda: make("ATA", constants="repaired"), ["constants", "repaired", "ATA"]),
+    "unknown constants": (
+        lambda: make(constants="best"),
+        ["constants = 'best'", "order", "theorem"],
+    ),
+    "no repaired ATA": (
+        lambda: make("ATA", constants="repaired"),
+        ["constants", "repaired", "ATA"],
+    ),
     "no repaired PE": (lambda: make("PE", constants="repaired"), ["constants", "repaired", "PE"]),
-    "T beyond what floats count": (lambda: make("PE", T=10 ** 16), ["T = 10000000000000000", "10**15"]),
+    "T beyond what floats count": (
+        lambda: make("PE", T=10**16),
+        ["T = 10000000000000000", "10**15"],
+    ),
     "lam None of another learner": (lambda: make("TGP", lam=None), ["lam = None", "> 0"]),
-    "more reports than planned": (lambda: make("PE").tell_sums([100, 0, 0], [0.0, 0.0, 0.0]), ["counts of arm 0 = 100", "from 0 to"]),
-    "sums with NaN": (lambda: make("PE").tell_sums([1, 0, 0], [math.nan, 0.0, 0.0]), ["sums", "nan", "finite"]),
-    "sums of another number of arms": (lambda: make("PE").tell_sums([1, 0], [0.0, 0.0]), ["counts", "sums", "(2,)", "(3,)"]),
-    "counts that are not whole": (lambda: make("PE").tell_sums([1.0, 0.0, 0.0], [0.0, 0.0, 0.0]), ["counts", "float64", "integers"]),
-    "a problem that is none": (lambda: ldpbo.make("TGP", I3, 10), ["problem", "Problem"]),
+    "more reports than planned": (
+        lambda: make("PE").tell_sums([100, 0, 0], [0.0, 0.0, 0.0]),
+        ["counts of arm 0 = 100", "from 0 to"],
+    ),
+    "sums with NaN": (
+        lambda: make("PE").tell_sums([1, 0, 0], [math.nan, 0.0, 0.0]),
+        ["sums", "nan", "finite"],
+    ),
+    "sums of another number of arms": (
+        lambda: make("PE").tell_sums([1, 0], [0.0, 0.0]),
+        ["counts", "sums", "(2,)", "(3,)"],
+    ),
+    "counts that are not whole": (
+        lambda: make("PE").tell_sums([1.0, 0.0, 0.0], [0.0, 0.0, 0.0]),
+        ["counts", "float64", "integers"],
+    ),
+    "a problem that is none": (lambda: core.make("TGP", I3, 10), ["problem", "Problem"]),
     "a problem that is none in simulate": (lambda: simulate(problem=None), ["problem"]),
-    "a callable that returns no problem": (lambda: simulate(problem=lambda seed: seed), ["problem", "Problem"]),
+    "a callable that returns no problem": (
+        lambda: simulate(problem=lambda seed: seed),
+        ["problem", "Problem"],
+    ),
     "weibull with eps": (lambda: make(eps=1.0, weibull=(1.0, 1.0, 1.0)), ["weibull"]),
-    "weibull of another algorithm": (lambda: make("ATA", weibull=(1.0, 1.0, 1.0)), ["weibull", "TGP"]),
+    "weibull of another algorithm": (
+        lambda: make("ATA", weibull=(1.0, 1.0, 1.0)),
+        ["weibull", "TGP"],
+    ),
     "weibull of two numbers": (lambda: make(weibull=(1.0, 1.0)), ["weibull", "(1.0, 1.0)"]),
     "weibull of one number": (lambda: make(weibull=1.0), ["weibull", "1.0"]),
     "weibull negative": (lambda: make(weibull=(1.0, -1.0, 1.0)), ["weibull", "-1"]),
     "rng a word": (lambda: make("ATA", rng="random"), ["rng", "random"]),
-    "rng a matrix, which would crash NumPy": (lambda: make("ATA", rng=np.array([[1, 2, 3]]).view(np.matrix)), ["rng", "Generator", "seed"]),
+    "rng a matrix, which would crash NumPy": (
+        lambda: make("ATA", rng=np.array([[1, 2, 3]]).view(np.matrix)),
+        ["rng", "Generator", "seed"],
+    ),
     "rng a table": (lambda: make("ATA", rng=np.ones((2, 2), int)), ["rng", "Generator", "seed"]),
-    "the seed of a problem": (lambda: ldpbo.synthetic_problem(seed=1.5), ["seed = 1.5", "a seed >= 0"]),
-    "the seed of a function's points": (lambda: ldpbo.function_problem(lambda x: x[0], [(0, 1)], 8, seed="one"), ["seed = 'one'", "a seed >= 0"]),
-    "a function that is none": (lambda: ldpbo.function_problem([1.0], [(0, 1)], 8), ["function = [1.0]", "a function of a point"]),
+    "the seed of a problem": (
+        lambda: core.synthetic_problem(seed=1.5),
+        ["seed = 1.5", "a seed >= 0"],
+    ),
+    "the seed of a function's points": (
+        lambda: core.function_problem(lambda x: x[0], [(0, 1)], 8, seed="one"),
+        ["seed = 'one'", "a seed >= 0"],
+    ),
+    "a function that is none": (
+        lambda: core.function_problem([1.0], [(0, 1)], 8),
+        ["function = [1.0]", "a function of a point"],
+    ),
     "rng in simulate": (lambda: simulate(rng=3), ["rng", "seed"]),
     "trials zero": (lambda: simulate(trials=0), ["trials = 0", ">= 1"]),
     "seed negative": (lambda: simulate(seed=-1), ["seed = -1"]),
     "workers zero": (lambda: simulate(workers=0), ["workers = 0", ">= 1"]),
     # posterior, gain, features, kernels
-    "posterior: lengths": (lambda: ldpbo.posterior(I3, [0, 1], [1.0], 1.0), ["y", "1", "arms", "2"]),
-    "posterior: y NaN": (lambda: ldpbo.posterior(I3, [0], [math.nan], 1.0), ["y", "nan", "finite"]),
-    "posterior: an arm that is not there": (lambda: ldpbo.posterior(I3, [3], [1.0], 1.0), ["arm = 3", "0 to 2"]),
-    "posterior: a negative arm": (lambda: ldpbo.posterior(I3, [-1], [1.0], 1.0), ["arm = -1", "0 to 2"]),
-    "posterior: lam": (lambda: ldpbo.posterior(I3, [0], [1.0], 0.0), ["lam = 0", "> 0"]),
-    "gain: T": (lambda: ldpbo.information_gain(I3, -1, 1.0), ["T = -1", ">= 0"]),
-    "gain: lam": (lambda: ldpbo.information_gain(I3, 5, -1.0), ["lam = -1", "> 0"]),
-    "features: an arm that is not there": (lambda: ldpbo.nystrom_features(I3, [0, 5]), ["5", "0 to 2"]),
-    "features: an arm twice": (lambda: ldpbo.nystrom_features(I3, [0, 0]), ["dictionary", "[0, 0]", "once"]),
-    "features: not a list": (lambda: ldpbo.nystrom_features(I3, 1), ["dictionary", "1"]),
-    "se: lengthscale": (lambda: ldpbo.se_kernel([0.0], [1.0], lengthscale=0.0), ["lengthscale", "0", "> 0"]),
-    "matern: nu": (lambda: ldpbo.matern_kernel([0.0], [1.0], lengthscale=1.0, nu=-1.0), ["nu", "-1", "> 0"]),
-    "kernel: dimensions": (lambda: ldpbo.se_kernel(np.ones((2, 2)), np.ones((2, 3)), lengthscale=1.0), ["X", "2", "Y", "3", "dimension"]),
-    "linear kernel: dimensions": (lambda: ldpbo.linear_kernel(np.ones((2, 2)), np.ones((2, 3))), ["X", "2", "Y", "3", "dimension"]),
-    "kernel: NaN": (lambda: ldpbo.matern_kernel([math.nan], [1.0], lengthscale=1.0, nu=1.5), ["X", "nan", "finite"]),
-    "kernel: a ragged list": (lambda: ldpbo.se_kernel([[1.0, 2.0], [3.0]], [[1.0, 2.0]], lengthscale=1.0), ["X"]),
-    "kernel: words": (lambda: ldpbo.se_kernel(["a"], [1.0], lengthscale=1.0), ["X", "numbers"]),
+    "posterior: lengths": (lambda: core.posterior(I3, [0, 1], [1.0], 1.0), ["y", "1", "arms", "2"]),
+    "posterior: y NaN": (lambda: core.posterior(I3, [0], [math.nan], 1.0), ["y", "nan", "finite"]),
+    "posterior: an arm that is not there": (
+        lambda: core.posterior(I3, [3], [1.0], 1.0),
+        ["arm = 3", "0 to 2"],
+    ),
+    "posterior: a negative arm": (
+        lambda: core.posterior(I3, [-1], [1.0], 1.0),
+        ["arm = -1", "0 to 2"],
+    ),
+    "posterior: lam": (lambda: core.posterior(I3, [0], [1.0], 0.0), ["lam = 0", "> 0"]),
+    "gain: T": (lambda: core.information_gain(I3, -1, 1.0), ["T = -1", ">= 0"]),
+    "gain: lam": (lambda: core.information_gain(I3, 5, -1.0), ["lam = -1", "> 0"]),
+    "features: an arm that is not there": (
+        lambda: core.nystrom_features(I3, [0, 5]),
+        ["5", "0 to 2"],
+    ),
+    "features: an arm twice": (
+        lambda: core.nystrom_features(I3, [0, 0]),
+        ["dictionary", "[0, 0]", "once"],
+    ),
+    "features: not a list": (lambda: core.nystrom_features(I3, 1), ["dictionary", "1"]),
+    "se: lengthscale": (
+        lambda: core.se_kernel([0.0], [1.0], lengthscale=0.0),
+        ["lengthscale", "0", "> 0"],
+    ),
+    "matern: nu": (
+        lambda: core.matern_kernel([0.0], [1.0], lengthscale=1.0, nu=-1.0),
+        ["nu", "-1", "> 0"],
+    ),
+    "kernel: dimensions": (
+        lambda: core.se_kernel(np.ones((2, 2)), np.ones((2, 3)), lengthscale=1.0),
+        ["X", "2", "Y", "3", "dimension"],
+    ),
+    "linear kernel: dimensions": (
+        lambda: core.linear_kernel(np.ones((2, 2)), np.ones((2, 3))),
+        ["X", "2", "Y", "3", "dimension"],
+    ),
+    "kernel: NaN": (
+        lambda: core.matern_kernel([math.nan], [1.0], lengthscale=1.0, nu=1.5),
+        ["X", "nan", "finite"],
+    ),
+    "kernel: a ragged list": (
+        lambda: core.se_kernel([[1.0, 2.0], [3.0]], [[1.0, 2.0]], lengthscale=1.0),
+        ["X"],
+    ),
+    "kernel: words": (lambda: core.se_kernel(["a"], [1.0], lengthscale=1.0), ["X", "numbers"]),
     # kinds that NumPy would turn into numbers without a word
-    **{f"{what} as {name}": (lambda call=call, value=value: call(value), [name.split()[0], "must be"])
-       for what, value in SCALARS.items() for name, call in {
-           "eps": lambda x: make(eps=x), "lam": lambda x: make(lam=x), "delta": lambda x: make(delta=x), "acc": lambda x: make("ATA", acc=x),
-           "beta_scale": lambda x: make(beta_scale=x), "reward": told, "T": lambda x: make(T=x), "k": lambda x: make("MoMA", k=x), "B": lambda x: problem(B=x),
-           "R": lambda x: problem(R=x), "v": lambda x: problem(v=x), "alpha": lambda x: problem(alpha=x), "y": lambda x: ldpbo.CTL(1.0, 1.0, 1.0).privatise(x, RNG),
-           "arm": lambda x: PROBLEM.sample(x, RNG), "lengthscale": lambda x: ldpbo.se_kernel([0.0], [1.0], lengthscale=x)}.items() if (what, name) not in {("a list", "y"), ("a list", "lengthscale")}},
-    **{f"an array of {what} as {name}": (lambda call=call, value=value: call(value), [name, "must be"])
-       for what, value in ENTRIES.items() for name, call in {
-           "K": lambda x: problem(K=square(x)), "f": lambda x: problem(f=row(x)), "samples": lambda x: ldpbo.table_problem(table(x)),
-           "train": lambda x: ldpbo.table_problem(TABLE, table(x)), "X": lambda x: ldpbo.se_kernel(row(x), [1.0], lengthscale=1.0),
-           "Y": lambda x: ldpbo.linear_kernel([1.0], row(x)), "y": lambda x: ldpbo.posterior(I3, [0, 1, 2], row(x), 1.0)}.items()},
-    **{f"reports of an array of {what}": (lambda value=value: ldpbo.CTL(1.0, 1.0, 1.0).privatise(row(value), RNG), ["y", "must be"])
-       for what, value in ENTRIES.items()},
-    "arms that are masked": (lambda: ldpbo.posterior(I3, np.ma.array([0, 1], mask=[0, 1]), [1.0, 2.0], 1.0), ["arm", "0 to 2"]),
-    "arms that are dates": (lambda: ldpbo.posterior(I3, np.array(["2020-01-01"], "M8[D]"), [1.0], 1.0), ["arm", "0 to 2"]),
-    "a ragged list of arms": (lambda: ldpbo.posterior(I3, [0, [1, 2]], [1.0, 2.0], 1.0), ["arm = [1, 2]", "0 to 2"]),
-    "rewards that would overflow": (lambda: ldpbo.posterior(I3, [0], [1e200], 1.0), ["y[0] = 1e+200", "1e+100"]),
-    "mean rewards that would overflow": (lambda: problem(f=[0.0, 1.0, -1e308]), ["f[2] = -1e+308", "1e+100"]),
+    **{
+        f"{what} as {name}": (
+            lambda call=call, value=value: call(value),
+            [name.split()[0], "must be"],
+        )
+        for what, value in SCALARS.items()
+        for name, call in {
+            "eps": lambda x: make(eps=x),
+            "lam": lambda x: make(lam=x),
+            "delta": lambda x: make(delta=x),
+            "acc": lambda x: make("ATA", acc=x),
+            "beta_scale": lambda x: make(beta_scale=x),
+            "reward": told,
+            "T": lambda x: make(T=x),
+            "k": lambda x: make("MoMA", k=x),
+            "B": lambda x: problem(B=x),
+            "R": lambda x: problem(R=x),
+            "v": lambda x: problem(v=x),
+            "alpha": lambda x: problem(alpha=x),
+            "y": lambda x: core.CTL(1.0, 1.0, 1.0).privatise(x, RNG),
+            "arm": lambda x: PROBLEM.sample(x, RNG),
+            "lengthscale": lambda x: core.se_kernel([0.0], [1.0], lengthscale=x),
+        }.items()
+        if (what, name) not in {("a list", "y"), ("a list", "lengthscale")}
+    },
+    **{
+        f"an array of {what} as {name}": (
+            lambda call=call, value=value: call(value),
+            [name, "must be"],
+        )
+        for what, value in ENTRIES.items()
+        for name, call in {
+            "K": lambda x: problem(K=square(x)),
+            "f": lambda x: problem(f=row(x)),
+            "samples": lambda x: core.table_problem(table(x)),
+            "train": lambda x: core.table_problem(TABLE, table(x)),
+            "X": lambda x: core.se_kernel(row(x), [1.0], lengthscale=1.0),
+            "Y": lambda x: core.linear_kernel([1.0], row(x)),
+            "y": lambda x: core.posterior(I3, [0, 1, 2], row(x), 1.0),
+        }.items()
+    },
+    **{
+        f"reports of an array of {what}": (
+            lambda value=value: core.CTL(1.0, 1.0, 1.0).privatise(row(value), RNG),
+            ["y", "must be"],
+        )
+        for what, value in ENTRIES.items()
+    },
+    "arms that are masked": (
+        lambda: core.posterior(I3, np.ma.array([0, 1], mask=[0, 1]), [1.0, 2.0], 1.0),
+        ["arm", "0 to 2"],
+    ),
+    "arms that are dates": (
+        lambda: core.posterior(I3, np.array(["2020-01-01"], "M8[D]"), [1.0], 1.0),
+        ["arm", "0 to 2"],
+    ),
+    "a ragged list of arms": (
+        lambda: core.posterior(I3, [0, [1, 2]], [1.0, 2.0], 1.0),
+        ["arm = [1, 2]", "0 to 2"],
+    ),
+    "rewards that would overflow": (
+        lambda: core.posterior(I3, [0], [1e200], 1.0),
+        ["y[0] = 1e+200", "1e+100"],
+    ),
+    "mean rewards that would overflow": (
+        lambda: problem(f=[0.0, 1.0, -1e308]),
+        ["f[2] = -1e+308", "1e+100"],
+    ),
     # settings at the ends of floating point
     "lam subnormal": (lambda: make(lam=5e-324), ["lam = 5e-324", "1e-10"]),
     "lam that rounding drowns": (lambda: make(lam=1e-14), ["lam = 1e-14", "1e-10"]),
-    "posterior: lam that rounding drowns": (lambda: ldpbo.posterior(I3, [0], [1.0], 1e-14), ["lam = 1e-14", "1e-10"]),
-    "gain: lam subnormal": (lambda: ldpbo.information_gain(I3, 5, 5e-324), ["lam = 5e-324", "1e-10"]),
-    "delta subnormal": (lambda: make(delta=5e-324, constants="theorem"), ["delta = 5e-324", "(0, 1)", "1e-100"]),
+    "posterior: lam that rounding drowns": (
+        lambda: core.posterior(I3, [0], [1.0], 1e-14),
+        ["lam = 1e-14", "1e-10"],
+    ),
+    "gain: lam subnormal": (
+        lambda: core.information_gain(I3, 5, 5e-324),
+        ["lam = 5e-324", "1e-10"],
+    ),
+    "delta subnormal": (
+        lambda: make(delta=5e-324, constants="theorem"),
+        ["delta = 5e-324", "(0, 1)", "1e-100"],
+    ),
     "acc subnormal": (lambda: make("ATA", acc=1e-300), ["acc = 1e-300", "(0, 1)", "1e-100"]),
-    "beta_scale near the largest float": (lambda: make(beta_scale=1.7e308), ["beta_scale = 1.7e+308", "1e100"]),
-    "nu subnormal": (lambda: ldpbo.matern_kernel([0.0], [1.0], lengthscale=1.0, nu=5e-324), ["nu = 5e-324", "> 0"]),
-    "lengthscale subnormal": (lambda: ldpbo.se_kernel([0.0], [1.0], lengthscale=5e-324), ["lengthscale = 5e-324", "> 0"]),
-    "B subnormal": (lambda: ldpbo.CTL(1.0, 5e-324, 0.0), ["B = 5e-324", "> 0"]),
+    "beta_scale near the largest float": (
+        lambda: make(beta_scale=1.7e308),
+        ["beta_scale = 1.7e+308", "1e100"],
+    ),
+    "nu subnormal": (
+        lambda: core.matern_kernel([0.0], [1.0], lengthscale=1.0, nu=5e-324),
+        ["nu = 5e-324", "> 0"],
+    ),
+    "lengthscale subnormal": (
+        lambda: core.se_kernel([0.0], [1.0], lengthscale=5e-324),
+        ["lengthscale = 5e-324", "> 0"],
+    ),
+    "B subnormal": (lambda: core.CTL(1.0, 5e-324, 0.0), ["B = 5e-324", "> 0"]),
     "T beyond floats": (lambda: make(T=10**400), ["T = 1000", "10**15"]),
-    "radius: delta subnormal": (lambda: bounds.subweibull_radius(10, 5e-324, theta=1.0), ["delta = 5e-324", "(0, 1)"]),
+    "radius: delta subnormal": (
+        lambda: bounds.subweibull_radius(10, 5e-324, theta=1.0),
+        ["delta = 5e-324", "(0, 1)"],
+    ),
     # things of the wrong kind
-    "a curator by name": (lambda: make(eps=1.0, curator="OneBit"), ["curator = 'OneBit'", "core.OneBit"]),
-    "a class that is no curator": (lambda: make(eps=1.0, curator=int), ["curator = <class 'int'>", "core.OneBit"]),
+    "a curator by name": (
+        lambda: make(eps=1.0, curator="OneBit"),
+        ["curator = 'OneBit'", "core.OneBit"],
+    ),
+    "a class that is no curator": (
+        lambda: make(eps=1.0, curator=int),
+        ["curator = <class 'int'>", "core.OneBit"],
+    ),
     "a seed for sample": (lambda: PROBLEM.sample(0, 3), ["rng = 3", "Generator", "same noise"]),
-    "a seed for privatise": (lambda: ldpbo.CTL(1.0, 1.0, 1.0).privatise(0.5, 0), ["rng = 0", "Generator", "same noise"]),
+    "a seed for privatise": (
+        lambda: core.CTL(1.0, 1.0, 1.0).privatise(0.5, 0),
+        ["rng = 0", "Generator", "same noise"],
+    ),
     "names None": (lambda: simulate(None), ["names", "TGP", "uniform"]),
     "names a number": (lambda: simulate(5), ["names", "TGP", "uniform"]),
-    "progress that cannot be called": (lambda: simulate(progress="bar"), ["progress = 'bar'", "function"]),
+    "progress that cannot be called": (
+        lambda: simulate(progress="bar"),
+        ["progress = 'bar'", "function"],
+    ),
     # a problem without f
-    "simulate without f": (lambda: simulate(problem=problem(f=None)), ["f = None", "regret", "ask and tell"]),
-    "sample without f": (lambda: problem(f=None).sample(0, RNG), ["f = None", "simulate rewards", "ask and tell"]),
-    "problem without B": (lambda: ldpbo.Problem(K=I3, R=1.0), ["B = None", "> 0"]),
-    "problem without R": (lambda: ldpbo.Problem(K=I3, B=1.0), ["R = None", ">= 0"]),
+    "simulate without f": (
+        lambda: simulate(problem=problem(f=None)),
+        ["f = None", "regret", "ask and tell"],
+    ),
+    "sample without f": (
+        lambda: problem(f=None).sample(0, RNG),
+        ["f = None", "simulate rewards", "ask and tell"],
+    ),
+    "problem without B": (lambda: core.Problem(K=I3, R=1.0), ["B = None", "> 0"]),
+    "problem without R": (lambda: core.Problem(K=I3, B=1.0), ["R = None", ">= 0"]),
     # the unbounded-noise schedule
     "radius: theta": (lambda: bounds.subweibull_radius(10, 0.1, theta=0.0), ["theta = 0", "> 0"]),
-    "radius: delta": (lambda: bounds.subweibull_radius(10, 1.5, theta=1.0), ["delta = 1.5", "(0, 1)"]),
+    "radius: delta": (
+        lambda: bounds.subweibull_radius(10, 1.5, theta=1.0),
+        ["delta = 1.5", "(0, 1)"],
+    ),
     "radius: b": (lambda: bounds.subweibull_radius(10, 0.1, theta=1.0, b=-1.0), ["b = -1", "> 0"]),
 }
 
@@ -288,25 +554,70 @@ def test_good_input_of_the_same_kind_is_accepted():
     """The table above would also pass if everything were refused."""
     problem(), problem(alpha=1e-3), problem(R=0.0, v=0.0, c=0.0), problem(K=I3 * (1 + 1e-12))
     for name in ("TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform"):
-        make(name), make(name, eps=1.0), make(name, T=np.int64(50), delta=0.999, acc=0.001, lam=1e-6, q=math.inf, beta_scale=0)
-    make("MoMA", T=10, k=10), make(weibull=(2.0, 3.0, 0.1)), make("ATA", rng=3), make("ATA", rng=np.random.default_rng(3))
-    ldpbo.make("MoMA", problem(alpha=0.5), 100, constants="repaired"), make("PE", lam=None), make("PE").tell_sums([1, 0, 0], [0.5, 0.0, 0.0])
-    make("MoMA", constants="repaired"), make("TGP", constants="repaired"), told(1), told(np.float32(1.0)), told(np.array(1.0)), told(1.0, arm=np.int64(2))
-    ldpbo.table_problem(TABLE, TABLE[:4]), ldpbo.table_problem(TABLE[:2]), ldpbo.information_gain(I3, 0, 1.0), ldpbo.nystrom_features(I3, []), bounds.subweibull_radius(10, 0.1, theta=1.0)
+        (
+            make(name),
+            make(name, eps=1.0),
+            make(name, T=np.int64(50), delta=0.999, acc=0.001, lam=1e-6, q=math.inf, beta_scale=0),
+        )
+    (
+        make("MoMA", T=10, k=10),
+        make(weibull=(2.0, 3.0, 0.1)),
+        make("ATA", rng=3),
+        make("ATA", rng=np.random.default_rng(3)),
+    )
+    (
+        core.make("MoMA", problem(alpha=0.5), 100, constants="repaired"),
+        make("PE", lam=None),
+        make("PE").tell_sums([1, 0, 0], [0.5, 0.0, 0.0]),
+    )
+    (
+        make("MoMA", constants="repaired"),
+        make("TGP", constants="repaired"),
+        told(1),
+        told(np.float32(1.0)),
+        told(np.array(1.0)),
+        told(1.0, arm=np.int64(2)),
+    )
+    (
+        core.table_problem(TABLE, TABLE[:4]),
+        core.table_problem(TABLE[:2]),
+        core.information_gain(I3, 0, 1.0),
+        core.nystrom_features(I3, []),
+        bounds.subweibull_radius(10, 0.1, theta=1.0),
+    )
     simulate(["TGP", "uniform"], workers=1, eps=1.0)
     numbers = [Fraction(1, 2), np.float32(0.5), np.array(0.5), np.ma.array(0.5), np.int8(1), 1, 0.5]
     for x in numbers:
-        make(eps=x, beta_scale=x), told(x), problem(B=x), ldpbo.CTL(1.0, 1.0, 1.0).privatise(x, RNG)
-    for x in (np.array([Fraction(1, 2), np.int8(1), True], object), [1, 0.5, np.float32(2)], np.ma.array([0, 1, 2]), np.array([True, False, True]), np.float16([0, 1, 2])):
-        np.testing.assert_array_equal(problem(f=np.arange(3)).f, [0, 1, 2]), ldpbo.se_kernel(x, x, lengthscale=1.0)
-    ldpbo.posterior(I3, np.ma.array([0, 1]), [1.0, 2.0], 1e-10), make("MoMA", constants="theorem", T=10_000, delta=1e-99, acc=1e-99, lam=1e-10)
-    ldpbo.CTL(1.0, 1.0, 1.0).privatise(0.5), PROBLEM.sample(0, None), simulate(seed=2**128), simulate(("TGP",), progress=None)
+        make(eps=x, beta_scale=x), told(x), problem(B=x), core.CTL(1.0, 1.0, 1.0).privatise(x, RNG)
+    for x in (
+        np.array([Fraction(1, 2), np.int8(1), True], object),
+        [1, 0.5, np.float32(2)],
+        np.ma.array([0, 1, 2]),
+        np.array([True, False, True]),
+        np.float16([0, 1, 2]),
+    ):
+        (
+            np.testing.assert_array_equal(problem(f=np.arange(3)).f, [0, 1, 2]),
+            core.se_kernel(x, x, lengthscale=1.0),
+        )
+    (
+        core.posterior(I3, np.ma.array([0, 1]), [1.0, 2.0], 1e-10),
+        make("MoMA", constants="theorem", T=10_000, delta=1e-99, acc=1e-99, lam=1e-10),
+    )
+    (
+        core.CTL(1.0, 1.0, 1.0).privatise(0.5),
+        PROBLEM.sample(0, None),
+        simulate(seed=2**128),
+        simulate(("TGP",), progress=None),
+    )
 
 
 def test_a_problem_without_f_drives_every_learner_as_the_same_problem_with_f():
     rewards = np.random.default_rng(3).normal(size=60)
-    for name in ldpbo.ALGORITHMS:
-        known, unknown = (ldpbo.make(name, problem(f=f), 60, eps=1.0, rng=1) for f in (GOOD["f"], None))
+    for name in core.ALGORITHMS:
+        known, unknown = (
+            core.make(name, problem(f=f), 60, eps=1.0, rng=1) for f in (GOOD["f"], None)
+        )
         for y in rewards:
             assert known.ask() == unknown.ask()
             known.tell(y), unknown.tell(y)
@@ -315,22 +626,30 @@ def test_a_problem_without_f_drives_every_learner_as_the_same_problem_with_f():
 @pytest.mark.parametrize("alpha", [1.0, 0.4])
 def test_v_and_c_left_out_bound_the_moments_of_bounded_noise(alpha):
     """Exact for noise +-R at |f| = B and alpha = 1; never below any bounded noise's moment (here: a grid of means and two-point noises)."""
-    free = ldpbo.Problem(K=I3, B=1.5, R=3.0, alpha=alpha)
-    assert ldpbo.Problem(K=I3, B=1.5, R=3.0).v == 11.25 and ldpbo.Problem(K=I3, B=1.5, R=3.0).c == 9.0
+    free = core.Problem(K=I3, B=1.5, R=3.0, alpha=alpha)
+    assert core.Problem(K=I3, B=1.5, R=3.0).v == 11.25 and core.Problem(K=I3, B=1.5, R=3.0).c == 9.0
     assert (free.v, free.c) == pytest.approx((11.25 ** ((1 + alpha) / 2), 3.0 ** (1 + alpha)))
     for f in np.linspace(-1.5, 1.5, 9):
-        for low in np.linspace(0.01, 3.0, 7):                                   # noise -low or +3, mean 0
+        for low in np.linspace(0.01, 3.0, 7):  # noise -low or +3, mean 0
             p = low / (low + 3.0)
             moment = lambda a, b: p * abs(a) ** (1 + alpha) + (1 - p) * abs(b) ** (1 + alpha)
-            assert moment(f + 3.0, f - low) <= free.v * (1 + 1e-12) and moment(3.0, -low) <= free.c * (1 + 1e-12)
+            assert moment(f + 3.0, f - low) <= free.v * (1 + 1e-12) and moment(
+                3.0, -low
+            ) <= free.c * (1 + 1e-12)
 
 
 def test_posterior_is_right_at_the_smallest_ridge_allowed():
     """Against the closed form in 60 digits: within 1e-4 for a kernel whose small eigenvalues are all rounding."""
     import mpmath
+
     x = np.arange(12) / 12
-    K, arms, y, lam = ldpbo.se_kernel(x, x, lengthscale=0.3), [0, 3, 5, 11, 5], [1.0, -2.0, 0.5, 0.3, 0.7], 1e-10
-    mu, sigma = ldpbo.posterior(K, arms, y, lam)
+    K, arms, y, lam = (
+        core.se_kernel(x, x, lengthscale=0.3),
+        [0, 3, 5, 11, 5],
+        [1.0, -2.0, 0.5, 0.3, 0.7],
+        1e-10,
+    )
+    mu, sigma = core.posterior(K, arms, y, lam)
     with mpmath.workdps(60):
         KT = mpmath.matrix(K[np.ix_(arms, arms)].tolist()) + mpmath.mpf(lam) * mpmath.eye(5)
         weights = mpmath.lu_solve(KT, mpmath.matrix(y))
@@ -339,7 +658,7 @@ def test_posterior_is_right_at_the_smallest_ridge_allowed():
 
 
 def test_progress_is_refused_before_any_work(monkeypatch):
-    monkeypatch.setattr(ldpbo_simulate, "_run", lambda job: pytest.fail("work was done"))
+    monkeypatch.setattr(simulation, "_run", lambda job: pytest.fail("work was done"))
     with pytest.raises(ValueError, match="progress"):
         simulate(progress=3)
 

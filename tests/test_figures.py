@@ -1,4 +1,5 @@
 """Figures: tables travel as tables, bands are the stated intervals, and what is drawn is what is in the data."""
+
 import json
 
 import matplotlib
@@ -8,14 +9,21 @@ import pandas as pd
 import pytest
 
 matplotlib.use("Agg")
-import ldpbo_core as ldpbo
+import ldpbo_core as core
 
-fig = pytest.importorskip("ldpbo_figures")
+fig = pytest.importorskip("ldpbo.figures")
 
 
 @pytest.fixture(scope="module")
 def result():
-    return ldpbo.simulate(lambda seed: ldpbo.synthetic_problem(seed=seed, n=12), ["TGP", "uniform"], 60, trials=4, seed=1, eps=1.0)
+    return core.simulate(
+        lambda seed: core.synthetic_problem(seed=seed, n=12),
+        ["TGP", "uniform"],
+        60,
+        trials=4,
+        seed=1,
+        eps=1.0,
+    )
 
 
 @pytest.fixture
@@ -26,12 +34,19 @@ def shown(monkeypatch):
 
 
 def page(folder, outputs):
-    cell = nbformat.v4.new_code_cell("x", outputs=[nbformat.v4.new_output("display_data", data=data) for data in outputs])
+    cell = nbformat.v4.new_code_cell(
+        "x", outputs=[nbformat.v4.new_output("display_data", data=data) for data in outputs]
+    )
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / "page.ipynb")
 
 
 def test_what_show_emits_load_reads_back(shown, tmp_path, monkeypatch):
-    data = {"t": np.arange(3), "y": [0.1, np.nan, 1e-9], "name": ["a", "b,\nc", '"'], "short": [2.5]}
+    data = {
+        "t": np.arange(3),
+        "y": [0.1, np.nan, 1e-9],
+        "name": ["a", "b,\nc", '"'],
+        "short": [2.5],
+    }
     figure, _ = fig.axes()
     fig.show(figure, "fig-one_two", data=data, note="<note>")
     fig.show(fig.axes()[0], "fig-no-data")
@@ -40,9 +55,23 @@ def test_what_show_emits_load_reads_back(shown, tmp_path, monkeypatch):
     for name in ("fig-one_two", "fig-one-two"):
         back = fig.load("page", name)
         np.testing.assert_array_equal(back["y"], data["y"])
-        assert back["t"].tolist() == [0, 1, 2] and back["name"].tolist() == data["name"] and back["short"].tolist() == [2.5]
-    assert json.loads((tmp_path / "page.ipynb").read_text())["cells"][0]["outputs"][0]["data"][fig.TABLE]["name"] == "fig-one-two"
-    assert len(shown) == 2 and fig.TABLE not in shown[1] and "&lt;note&gt;" in shown[0]["text/html"] and "one_two.csv" in shown[0]["text/html"]
+        assert (
+            back["t"].tolist() == [0, 1, 2]
+            and back["name"].tolist() == data["name"]
+            and back["short"].tolist() == [2.5]
+        )
+    assert (
+        json.loads((tmp_path / "page.ipynb").read_text())["cells"][0]["outputs"][0]["data"][
+            fig.TABLE
+        ]["name"]
+        == "fig-one-two"
+    )
+    assert (
+        len(shown) == 2
+        and fig.TABLE not in shown[1]
+        and "&lt;note&gt;" in shown[0]["text/html"]
+        and "one_two.csv" in shown[0]["text/html"]
+    )
     with pytest.raises(KeyError, match="fig-no-data"):
         fig.load("page", "fig-no-data")
     with pytest.raises(FileNotFoundError, match="make book"):
@@ -51,7 +80,10 @@ def test_what_show_emits_load_reads_back(shown, tmp_path, monkeypatch):
 
 def test_curves_hold_every_trial_and_what_uniform_play_is_expected_to_lose(result):
     frame = fig.curves({1.0: result, 0.1: result}, points=6)
-    assert list(frame) == ["setting", "algorithm", "trial", "t", "regret", "relative"] and len(frame) == 2 * 2 * 4 * 6
+    assert (
+        list(frame) == ["setting", "algorithm", "trial", "t", "regret", "relative"]
+        and len(frame) == 2 * 2 * 4 * 6
+    )
     part = frame[(frame.setting == 0.1) & (frame.trial == 2)]
     uniform, own = (part[part.algorithm == name] for name in ("uniform", "TGP"))
     np.testing.assert_allclose(uniform.regret, uniform.t * result.records["uniform"][2])
@@ -59,7 +91,9 @@ def test_curves_hold_every_trial_and_what_uniform_play_is_expected_to_lose(resul
     np.testing.assert_allclose(own.relative, own.regret.to_numpy() / uniform.regret.to_numpy())
     means = fig.means(frame)
     row = means[(means.setting == 1.0) & (means.algorithm == "TGP") & (means.t == 60)].iloc[0]
-    np.testing.assert_allclose(row[["mean", "low", "high"]].astype(float), fig.interval(result.regret[0, :, -1]))
+    np.testing.assert_allclose(
+        row[["mean", "low", "high"]].astype(float), fig.interval(result.regret[0, :, -1])
+    )
 
 
 def test_a_regret_plot_draws_means_intervals_and_uniform_play(result):
@@ -69,11 +103,19 @@ def test_a_regret_plot_draws_means_intervals_and_uniform_play(result):
     lines = {line.get_label(): line for line in ax.lines}
     for name in ("TGP", "uniform"):
         expected = frame[frame.algorithm == name].groupby("t").regret.mean()
-        np.testing.assert_allclose(lines[fig.label(name)].get_xydata(), np.column_stack([expected.index, expected]))
+        np.testing.assert_allclose(
+            lines[fig.label(name)].get_xydata(), np.column_stack([expected.index, expected])
+        )
         assert lines[fig.label(name)].get_color() == fig.COLORS[name]
-    low, high = zip(*(fig.interval(part)[1:] for _, part in frame[frame.algorithm == "TGP"].groupby("t").regret))
+    low, high = zip(
+        *(fig.interval(part)[1:] for _, part in frame[frame.algorithm == "TGP"].groupby("t").regret)
+    )
     drawn = np.vstack([path.vertices for path in ax.collections[0].get_paths()])
-    assert len(ax.collections) == 1 and drawn[:, 1].min() == pytest.approx(min(low)) and drawn[:, 1].max() == pytest.approx(max(high))
+    assert (
+        len(ax.collections) == 1
+        and drawn[:, 1].min() == pytest.approx(min(low))
+        and drawn[:, 1].max() == pytest.approx(max(high))
+    )
 
 
 def test_a_forest_draws_the_final_shares(result):
@@ -89,29 +131,55 @@ def test_a_forest_draws_the_final_shares(result):
 
 
 def test_one_trial_has_no_band_and_still_a_line():
-    result = ldpbo.simulate(ldpbo.synthetic_problem(seed=0, n=8), "TGP", 20, trials=1, seed=1, eps=1.0)
+    result = core.simulate(
+        core.synthetic_problem(seed=0, n=8), "TGP", 20, trials=1, seed=1, eps=1.0
+    )
     _, ax = fig.axes()
     fig.regret(ax, result, private=True)
-    assert np.isfinite(ax.lines[0].get_ydata()).all() and isinstance(fig.curves({"": result}), pd.DataFrame)
+    assert np.isfinite(ax.lines[0].get_ydata()).all() and isinstance(
+        fig.curves({"": result}), pd.DataFrame
+    )
 
 
-@pytest.mark.parametrize("text, want", [
-    ("1e+04", "10⁴"), ("SE, 0.1, 1e4", "SE, 0.1, 10⁴"), ("2.30e-05", "2.30·10⁻⁵"), ("-0.00 [-0.01, -0.0]", "0.00 [-0.01, 0.0]"), ("-0", "0"), ("-0.05", "-0.05"), ("-0.001", "-0.001"),
-    ("d = 1, ε = 0.5", "d = 1, ε = 0.5"), ("code 3e8f12", "code 3e8f12"), ("code fd1e23", "code fd1e23"), ("β × 0.1", "β × 0.1"), ("-3e2", "-3·10²")])
+@pytest.mark.parametrize(
+    "text, want",
+    [
+        ("1e+04", "10⁴"),
+        ("SE, 0.1, 1e4", "SE, 0.1, 10⁴"),
+        ("2.30e-05", "2.30·10⁻⁵"),
+        ("-0.00 [-0.01, -0.0]", "0.00 [-0.01, 0.0]"),
+        ("-0", "0"),
+        ("-0.05", "-0.05"),
+        ("-0.001", "-0.001"),
+        ("d = 1, ε = 0.5", "d = 1, ε = 0.5"),
+        ("code 3e8f12", "code 3e8f12"),
+        ("code fd1e23", "code fd1e23"),
+        ("β × 0.1", "β × 0.1"),
+        ("-3e2", "-3·10²"),
+    ],
+)
 def test_numbers_in_tables_are_written_as_in_prose(text, want):
     assert fig.written(text) == want
 
 
 def test_a_power_of_ten_is_written_as_such():
-    assert [fig.power(x, 0) for x in (1e8, 2e8, 1e-3, 0)] == ["10⁸", "2·10⁸", "10⁻³", "0"] and fig.power(1e8) == "1.0·10⁸"
+    assert [fig.power(x, 0) for x in (1e8, 2e8, 1e-3, 0)] == [
+        "10⁸",
+        "2·10⁸",
+        "10⁻³",
+        "0",
+    ] and fig.power(1e8) == "1.0·10⁸"
 
 
 # ---- bigger domains
-@pytest.mark.parametrize("name, tops", [
-    ("Branin", [(-np.pi, 12.275), (np.pi, 2.275), (9.42478, 2.475)]),
-    ("Hartmann-3", [(0.114614, 0.555649, 0.852547)]),
-    ("Hartmann-6", [(0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573)]),
-])
+@pytest.mark.parametrize(
+    "name, tops",
+    [
+        ("Branin", [(-np.pi, 12.275), (np.pi, 2.275), (9.42478, 2.475)]),
+        ("Hartmann-3", [(0.114614, 0.555649, 0.852547)]),
+        ("Hartmann-6", [(0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573)]),
+    ],
+)
 def test_test_functions_have_their_known_tops_and_stay_in_their_range(name, tops):
     """Minima of the literature, where the scaled negative is 1 and flat: a wrong constant would move them."""
     function, bounds, _ = fig.BOXES[name]
@@ -127,30 +195,48 @@ def test_test_functions_have_their_known_tops_and_stay_in_their_range(name, tops
 
 def test_steps_play_what_simulate_plays():
     problem = fig.box_problem("Branin", 200, 1, tol=1e-3)
-    got = fig.looks(problem, "ATA", 40, {7, 40}, lambda learner, arms: (learner.t, arms), seed=5, eps=2.0)
-    want = ldpbo.simulate(problem, "ATA", 40, trials=1, seed=5, eps=2.0, trace=True).records["arms"][0, 0].tolist()
+    got = fig.looks(
+        problem, "ATA", 40, {7, 40}, lambda learner, arms: (learner.t, arms), seed=5, eps=2.0
+    )
+    want = (
+        core.simulate(problem, "ATA", 40, trials=1, seed=5, eps=2.0, trace=True)
+        .records["arms"][0, 0]
+        .tolist()
+    )
     assert got == [(7, want[:7]), (40, want)]
 
 
 def test_missed_is_the_residual_of_the_projection():
     problem = fig.box_problem("Hartmann-3", 150, 1, tol=1e-4)
     D, K = [3, 50, 99, 149], problem.K
-    want = (K.diagonal() - np.einsum("ij,ij->j", K[D], np.linalg.solve(K[np.ix_(D, D)], K[D]))).max()
-    assert fig.missed(problem, D) == pytest.approx(want, abs=1e-3)               # Z misses 1e-4 of each k(x, x)
+    want = (
+        K.diagonal() - np.einsum("ij,ij->j", K[D], np.linalg.solve(K[np.ix_(D, D)], K[D]))
+    ).max()
+    assert fig.missed(problem, D) == pytest.approx(want, abs=1e-3)  # Z misses 1e-4 of each k(x, x)
     after = fig.missed(problem)
-    assert len(after) == len(problem.Z) and after[-1] == pytest.approx(problem.residual, abs=1e-14) and (np.diff(after) <= 1e-14).all()
+    assert (
+        len(after) == len(problem.Z)
+        and after[-1] == pytest.approx(problem.residual, abs=1e-14)
+        and (np.diff(after) <= 1e-14).all()
+    )
 
 
 def test_coverage_of_batches_is_that_of_the_batches_played_by_hand():
-    options, found = dict(eps=2.0, curator=ldpbo.OneBit, constants="theorem"), []
+    options, found = dict(eps=2.0, curator=core.OneBit, constants="theorem"), []
     for trial in range(2):
-        new, env, privacy, _ = ldpbo.streams(9, trial)
+        new, env, privacy, _ = core.streams(9, trial)
         problem = fig.normed("se")(new)
-        learner = ldpbo.make("PE", problem, 5000, rng=trial, **options)
-        for _ in ldpbo.play_batches(learner, env, privacy):
-            found.append((trial, np.max(np.abs(problem.f - learner.mu) / (learner.beta * learner.sigma))))
+        learner = core.make("PE", problem, 5000, rng=trial, **options)
+        for _ in core.play_batches(learner, env, privacy):
+            found.append(
+                (trial, np.max(np.abs(problem.f - learner.mu) / (learner.beta * learner.sigma)))
+            )
     got = fig.batch_coverage(fig.normed("se"), 5000, trials=2, seed=9, **options)
-    assert got.tolist() == [max(x for i, x in found if i == trial) for trial in range(2)] and 0 < got.min() and got.max() < 1
+    assert (
+        got.tolist() == [max(x for i, x in found if i == trial) for trial in range(2)]
+        and 0 < got.min()
+        and got.max() < 1
+    )
 
 
 def test_holm_multiplies_the_ordered_p_values_and_keeps_their_order():
@@ -161,30 +247,55 @@ def test_holm_multiplies_the_ordered_p_values_and_keeps_their_order():
 
 def sweep_table(shares, panel="2a"):
     """Rows of a sweep from {learner: shares by seed}."""
-    return pd.DataFrame([dict(panel=panel, T=10, seed=seed, learner=learner, share=x) for learner, values in shares.items() for seed, x in enumerate(values)])
+    return pd.DataFrame(
+        [
+            dict(panel=panel, T=10, seed=seed, learner=learner, share=x)
+            for learner, values in shares.items()
+            for seed, x in enumerate(values)
+        ]
+    )
 
 
 def test_paired_differences_are_students_on_the_seeds_that_both_have():
     from scipy.stats import ttest_rel
+
     one, two = [0.5, 0.7, 0.4, 0.9], [0.4, 0.5, 0.35, 0.6, 0.1]
     expected = ttest_rel(one, two[:4])
-    (where, found), = fig.paired(sweep_table({"A": one, "B": two}), "A", "B").items()
+    ((where, found),) = fig.paired(sweep_table({"A": one, "B": two}), "A", "B").items()
     assert where == ("2a", 10)
-    np.testing.assert_allclose(found, [np.mean(np.subtract(one, two[:4])), *expected.confidence_interval(), expected.pvalue])
-    assert fig.paired(sweep_table({"A": one}), "A", "B") == {} and fig.paired(sweep_table({"A": [1.0], "B": [2.0]}), "A", "B")["2a", 10][-1] == 1
+    np.testing.assert_allclose(
+        found,
+        [np.mean(np.subtract(one, two[:4])), *expected.confidence_interval(), expected.pvalue],
+    )
+    assert (
+        fig.paired(sweep_table({"A": one}), "A", "B") == {}
+        and fig.paired(sweep_table({"A": [1.0], "B": [2.0]}), "A", "B")["2a", 10][-1] == 1
+    )
 
 
 def test_the_best_learner_is_compared_with_the_second():
     frame = sweep_table({"A": [0.5, 0.7, 0.4], "B": [0.4, 0.5, 0.35], "C": [0.9, 0.9, 0.9]})
     name, share, p = fig.best_of(frame)
-    assert name == "B" and share == pytest.approx(1.25 / 3) and p == fig.paired(frame, "B", "A")["2a", 10][-1]
+    assert (
+        name == "B"
+        and share == pytest.approx(1.25 / 3)
+        and p == fig.paired(frame, "B", "A")["2a", 10][-1]
+    )
 
 
 def test_a_heat_map_frames_the_best_number_and_puts_names_last():
-    frame = pd.DataFrame({"row": ["a"] * 3 + ["b"] * 2, "column": [0.1, 10.0, "theorem", 0.1, 10.0], "share": [0.5, -0.001, -0.4, 0.2, 0.3]})
+    frame = pd.DataFrame(
+        {
+            "row": ["a"] * 3 + ["b"] * 2,
+            "column": [0.1, 10.0, "theorem", 0.1, 10.0],
+            "share": [0.5, -0.001, -0.4, 0.2, 0.3],
+        }
+    )
     figure, ax = fig.axes()
     wide = fig.heat(ax, frame, "row", "column", names={10.0: "ten"})
-    assert list(wide.columns) == [0.1, 10.0, "theorem"] and [t.get_text() for t in ax.get_xticklabels()] == ["0.1", "ten", "theorem"]
+    assert list(wide.columns) == [0.1, 10.0, "theorem"] and [
+        t.get_text() for t in ax.get_xticklabels()
+    ] == ["0.1", "ten", "theorem"]
     frames = [p for p in ax.patches if not p.get_fill()]
     assert [(int(p.get_x()), int(p.get_y())) for p in frames] == [(1, 0), (0, 1)]
     assert [t.get_text() for t in ax.texts] == ["0.50", "0.00", "−0.40", "0.20", "0.30"]

@@ -1,4 +1,5 @@
 """Tables read and learners saved: what is found out, what is refused and with which words, and that nothing is lost or let out."""
+
 import copy
 import json
 import os
@@ -13,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import ldpbo_core as ldpbo
-import ldpbo_files as files
+import ldpbo_core as core
+from ldpbo import saving as files
 
-ROOT = Path(ldpbo.__file__).resolve().parent
+ROOT = Path(core.__file__).resolve().parent
 TABLE = np.random.default_rng(0).gamma(2.0, 30.0, (80, 9))
 
 
@@ -44,11 +45,24 @@ PLAIN = {
 @pytest.mark.parametrize("case", PLAIN)
 def test_a_table_is_read_whatever_its_dress(case, tmp_path):
     (tmp_path / "t.csv").write_bytes(PLAIN[case].encode())
-    table = ldpbo.read_table(tmp_path / "t.csv")
+    table = core.read_table(tmp_path / "t.csv")
     np.testing.assert_array_equal(table.values, VALUES)
-    assert len(table.names) == 2 and ("header" in case and "no" in case or "without" in case or case == "spaces" or table.names == ["a", "b"])
-    left = {"dates": "date", "dates without header": "column 1", "German dates with a decimal comma": "Tag", "row numbers as pandas writes them": "",
-            "years": "year", "labels": "user", "row numbers and dates, as pandas writes them": ",date"}
+    assert len(table.names) == 2 and (
+        "header" in case
+        and "no" in case
+        or "without" in case
+        or case == "spaces"
+        or table.names == ["a", "b"]
+    )
+    left = {
+        "dates": "date",
+        "dates without header": "column 1",
+        "German dates with a decimal comma": "Tag",
+        "row numbers as pandas writes them": "",
+        "years": "year",
+        "labels": "user",
+        "row numbers and dates, as pandas writes them": ",date",
+    }
     assert list(table.left_out) == (left[case].split(",") if case in left else [])
     if case == "labels":
         assert table.left_out["user"] == ["x", "y", "z"]
@@ -56,8 +70,8 @@ def test_a_table_is_read_whatever_its_dress(case, tmp_path):
 
 def test_no_row_is_lost_without_a_header_and_said_otherwise_a_header_of_numbers_is_one(tmp_path):
     (tmp_path / "t.csv").write_text("1999,2000\n1,2\n3,5\n")
-    assert ldpbo.read_table(tmp_path / "t.csv").values.shape == (3, 2)
-    table = ldpbo.read_table(str(tmp_path / "t.csv"), header=True)
+    assert core.read_table(tmp_path / "t.csv").values.shape == (3, 2)
+    table = core.read_table(str(tmp_path / "t.csv"), header=True)
     assert table.names == ["1999", "2000"] and table.values.tolist() == [[1, 2], [3, 5]]
 
 
@@ -65,29 +79,42 @@ def test_what_is_said_is_taken(tmp_path):
     """A decimal comma that is named is no delimiter; UTF-16 has a mark; lines are counted as an editor does, also after a name of two lines."""
     path = tmp_path / "t.csv"
     path.write_text("a\n1,5\n2,5\n")
-    assert ldpbo.read_table(path, decimal=",").values.tolist() == [[1.5], [2.5]]
+    assert core.read_table(path, decimal=",").values.tolist() == [[1.5], [2.5]]
     path.write_text("a b\n1,5 2\n2,5 3\n")
-    assert ldpbo.read_table(path, decimal=",").values.tolist() == [[1.5, 2], [2.5, 3]]
+    assert core.read_table(path, decimal=",").values.tolist() == [[1.5, 2], [2.5, 3]]
     path.write_bytes("a\tb\r\n1\t2\r\n".encode("utf-16"))
-    assert ldpbo.read_table(path).values.tolist() == [[1, 2]] and ldpbo.read_table(path).names == ["a", "b"]
+    assert core.read_table(path).values.tolist() == [[1, 2]] and core.read_table(path).names == [
+        "a",
+        "b",
+    ]
     path.write_text('"a\nA",b\n1,2\n3,four\n')
     with pytest.raises(ValueError, match="line 4, column 2 .b. is 'four'"):
-        ldpbo.read_table(path)
+        core.read_table(path)
 
 
-@pytest.mark.parametrize("name, value", [("delimiter", ",;"), ("delimiter", 5), ("decimal", ";"), ("decimal", None), ("header", "yes"), ("header", 3)])
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("delimiter", ",;"),
+        ("delimiter", 5),
+        ("decimal", ";"),
+        ("decimal", None),
+        ("header", "yes"),
+        ("header", 3),
+    ],
+)
 def test_a_setting_that_no_table_has_is_named(name, value, tmp_path):
     (tmp_path / "t.csv").write_text("1,2\n3,4\n")
     with pytest.raises(ValueError, match=f"{name} = {value!r}: must be"):
-        ldpbo.read_table(tmp_path / "t.csv", **{name: value})
+        core.read_table(tmp_path / "t.csv", **{name: value})
 
 
 def test_one_column_is_a_table_of_one_arm_even_if_it_counts(tmp_path):
     (tmp_path / "t.csv").write_text("1\n2\n3\n")
-    table = ldpbo.read_table(tmp_path / "t.csv")
+    table = core.read_table(tmp_path / "t.csv")
     assert table.values.shape == (3, 1) and not table.left_out
     (tmp_path / "t.csv").write_text("i,a\n0,7\n1,5\n2,9\n")
-    table = ldpbo.read_table(tmp_path / "t.csv")
+    table = core.read_table(tmp_path / "t.csv")
     assert table.values.tolist() == [[7], [5], [9]] and table.left_out == {"i": ["0", "1", "2"]}
 
 
@@ -95,15 +122,24 @@ BAD = {
     "an empty file": ("", ["empty", "rows of numbers"]),
     "a header alone": ("a,b\n", ["row of numbers"]),
     "a word": ("a,b\n1,2\n3,four\n5,6\n", ["line 3", "column 2 (b)", "'four'", "finite number"]),
-    "an empty cell": ("date,a,b\n2020-01-01,1,2\n2020-01-02,,3\n", ["line 3", "column 2 (a)", "''"]),
+    "an empty cell": (
+        "date,a,b\n2020-01-01,1,2\n2020-01-02,,3\n",
+        ["line 3", "column 2 (a)", "''"],
+    ),
     "NaN": ("a,b\n1,2\nnan,3\n", ["line 3", "column 1 (a)", "'nan'"]),
     "infinity": ("a,b\n1,2\n1,inf\n", ["line 3", "column 2 (b)", "'inf'"]),
     "a short row after a blank line": ("a,b\n1,2\n\n3,\n4\n", ["line 5", "1 cells", "2"]),
-    "a missing value in a first row without header": ("NA,1.5\n2,3\n", ["line 1", "column 1", "'NA'"]),
+    "a missing value in a first row without header": (
+        "NA,1.5\n2,3\n",
+        ["line 1", "column 1", "'NA'"],
+    ),
     "thousands in German": ("a;b\n1.234,5;2\n3;4,5\n", ["line 2", "column 1 (a)", "'1.234,5'"]),
     "thousands": ('a,b\n"1,234",2\n3,4\n', ["line 2", "column 1 (a)", "'1,234'"]),
     "a cell longer than any number": (f"a,b\n1,{'9' * 200_000}\n", ["line 2", "field larger"]),
-    "nothing but row numbers and labels": ("i,who\n0,x\n1,y\n2,z\n", ["line 2", "column 2 (who)", "'x'"]),
+    "nothing but row numbers and labels": (
+        "i,who\n0,x\n1,y\n2,z\n",
+        ["line 2", "column 2 (who)", "'x'"],
+    ),
     "two decimal signs": ("a;b\n1.5;2,5\n", ["line 2", "column 2 (b)", "'2,5'", "decimal"]),
 }
 
@@ -113,43 +149,61 @@ def test_what_is_no_number_is_named_by_line_and_column(case, tmp_path):
     text, words = BAD[case]
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(ValueError) as error:
-        ldpbo.read_table(tmp_path / "t.csv")
+        core.read_table(tmp_path / "t.csv")
     for word in ["t.csv", *words]:
         assert word in str(error.value), f"{word!r} is not in: {error.value}"
 
 
 def test_stand_ins_read_as_numpy_reads_them():
     for name, columns in (("stocks", 20), ("light", 41)):
-        table = ldpbo.read_table(ROOT / f"data/{name}.csv")
-        expected = np.genfromtxt(ROOT / f"data/{name}.csv", delimiter=",", skip_header=1, usecols=range(1, columns + 1))
+        table = core.read_table(ROOT / f"data/{name}.csv")
+        expected = np.genfromtxt(
+            ROOT / f"data/{name}.csv", delimiter=",", skip_header=1, usecols=range(1, columns + 1)
+        )
         np.testing.assert_array_equal(table.values, expected)
     assert set(table.left_out["split"]) == {"train", "test"} and table.names[0] == "b2"
 
 
 # ------------------------------------------------------------------------------------------------------------------ saved learners
-PROBLEMS = {"table": ldpbo.table_problem(TABLE), "no f": ldpbo.Problem(K=ldpbo.synthetic_problem(n=15, seed=0).K, B=2.0, R=1.0)}
-SETTINGS = {"private": dict(eps=1.0), "not private": dict(q=2.0), "one bit": dict(eps=2.0, curator=ldpbo.OneBit, beta_scale=0.3),
-            "theorem": dict(eps=1.0, constants="theorem", k=7), "a seeded Philox": dict(eps=1.0, q=0.5, rng=np.random.Generator(np.random.Philox(4)))}
+PROBLEMS = {
+    "table": core.table_problem(TABLE),
+    "no f": core.Problem(K=core.synthetic_problem(n=15, seed=0).K, B=2.0, R=1.0),
+}
+SETTINGS = {
+    "private": dict(eps=1.0),
+    "not private": dict(q=2.0),
+    "one bit": dict(eps=2.0, curator=core.OneBit, beta_scale=0.3),
+    "theorem": dict(eps=1.0, constants="theorem", k=7),
+    "a seeded Philox": dict(eps=1.0, q=0.5, rng=np.random.Generator(np.random.Philox(4))),
+}
 
 
 def same(one, other):
-    return one.ask() == other.ask() and one.t == other.t and one.beta == other.beta and (one.mu == other.mu).all() and (one.sigma == other.sigma).all()
+    return (
+        one.ask() == other.ask()
+        and one.t == other.t
+        and one.beta == other.beta
+        and (one.mu == other.mu).all()
+        and (one.sigma == other.sigma).all()
+    )
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("name", ldpbo.ALGORITHMS)
+@pytest.mark.parametrize("name", core.ALGORITHMS)
 def test_a_saved_learner_goes_on_bit_for_bit(name, settings, tmp_path):
     """Saved at three moments, right after a tell and between ask and tell; rewards with outliers, so that truncation acts."""
     for kind, problem in PROBLEMS.items():
         rewards = 40 * np.random.default_rng(2).standard_t(2, 260)
         proved = {"constants": "order"} if name in ("MoM", "MoMA-avg") else {}
-        learner = ldpbo.make(name, problem, 260, **{"rng": 5, **copy.deepcopy(SETTINGS[settings]), **proved})
+        learner = core.make(
+            name, problem, 260, **{"rng": 5, **copy.deepcopy(SETTINGS[settings]), **proved}
+        )
         for t, y in enumerate(rewards):
             if t in (3, 101, 180):
                 if t != 101:
                     learner.ask()
                 learner.save(tmp_path / "learner.npz")
-                twin = ldpbo.load(tmp_path / "learner.npz", problem)
+                twin = core.load(tmp_path / "learner.npz", problem)
                 assert type(twin) is type(learner) and twin.s.T == 260 and twin.problem is problem
             if t >= 3:
                 assert same(learner, twin), (kind, t)
@@ -161,19 +215,23 @@ def test_a_saved_learner_goes_on_bit_for_bit(name, settings, tmp_path):
 
 def test_a_saved_learner_with_openDPs_curator(tmp_path):
     pytest.importorskip("opendp")
-    learner = ldpbo.make("TGP", PROBLEMS["table"], 50, eps=1.0, curator=ldpbo.SecureCTL)
+    learner = core.make("TGP", PROBLEMS["table"], 50, eps=1.0, curator=core.SecureCTL)
     learner.save(tmp_path / "learner.npz")
-    curator = ldpbo.load(tmp_path / "learner.npz", PROBLEMS["table"]).s.curator
+    curator = core.load(tmp_path / "learner.npz", PROBLEMS["table"]).s.curator
     assert curator.promise == learner.s.curator.promise and np.isfinite(curator.privatise(1.0))
 
 
 def test_a_file_has_no_pickle_and_says_what_it_is(tmp_path):
     path = tmp_path / "learner.npz"
-    ldpbo.make("ATA", PROBLEMS["table"], 50, eps=1.0).save(path)
+    core.make("ATA", PROBLEMS["table"], 50, eps=1.0).save(path)
     with np.load(path, allow_pickle=False) as file:
         assert all(file[member].dtype.kind != "O" for member in file)
         header = json.loads(bytes(file["header"]))
-    assert header["format"] == "ldpbo learner" and header["version"] == files.FORMAT and header["learner"]["class"] == "ATA"
+    assert (
+        header["format"] == "ldpbo learner"
+        and header["version"] == files.FORMAT
+        and header["learner"]["class"] == "ATA"
+    )
 
 
 def rewritten(path, **change):
@@ -186,53 +244,82 @@ def rewritten(path, **change):
 
 def test_another_version_another_problem_and_damage_are_refused(tmp_path):
     path, problem = tmp_path / "learner.npz", PROBLEMS["no f"]
-    learner = ldpbo.make("MoMA", problem, 50, eps=1.0)
+    learner = core.make("MoMA", problem, 50, eps=1.0)
     learner.save(path)
-    others = {"n": ldpbo.Problem(K=np.eye(3), B=2.0, R=1.0), "B": ldpbo.Problem(K=problem.K, B=2.5, R=1.0), "R": ldpbo.Problem(K=problem.K, B=2.0, R=0.5),
-              "kernel": ldpbo.Problem(K=np.eye(15), B=2.0, R=1.0), "alpha": ldpbo.Problem(K=problem.K, B=2.0, R=1.0, v=5.0, c=1.0, alpha=0.5)}
+    others = {
+        "n": core.Problem(K=np.eye(3), B=2.0, R=1.0),
+        "B": core.Problem(K=problem.K, B=2.5, R=1.0),
+        "R": core.Problem(K=problem.K, B=2.0, R=0.5),
+        "kernel": core.Problem(K=np.eye(15), B=2.0, R=1.0),
+        "alpha": core.Problem(K=problem.K, B=2.0, R=1.0, v=5.0, c=1.0, alpha=0.5),
+    }
     for name, other in others.items():
-        values = "$" if name == "kernel" else f": {getattr(problem, name)!r} there, {getattr(other, name)!r} here"
-        with pytest.raises(ValueError, match=f"problem: must be the one that .*learner.npz was saved with; its {name} differs{values}"):
-            ldpbo.load(path, other)
-    ldpbo.load(path, ldpbo.Problem(K=problem.K * (1 + 1e-15), f=np.zeros(15), B=2.0, R=1.0))              # another machine's rounding, f known by now
+        values = (
+            "$"
+            if name == "kernel"
+            else f": {getattr(problem, name)!r} there, {getattr(other, name)!r} here"
+        )
+        with pytest.raises(
+            ValueError,
+            match=f"problem: must be the one that .*learner.npz was saved with; its {name} differs{values}",
+        ):
+            core.load(path, other)
+    core.load(
+        path, core.Problem(K=problem.K * (1 + 1e-15), f=np.zeros(15), B=2.0, R=1.0)
+    )  # another machine's rounding, f known by now
     whole = path.read_bytes()
     rewritten(path, version=99)
     with pytest.raises(ValueError, match=f"version 99.*version {files.FORMAT}.*core that wrote it"):
-        ldpbo.load(path, problem)
+        core.load(path, problem)
     rewritten(path, version=1, format="something else")
     with pytest.raises(ValueError, match="something else"):
-        ldpbo.load(path, problem)
-    for damage in (whole[:len(whole) // 2], b"", b"not a zip", pickle.dumps(learner)):
+        core.load(path, problem)
+    for damage in (whole[: len(whole) // 2], b"", b"not a zip", pickle.dumps(learner)):
         path.write_bytes(damage)
-        with pytest.raises(ValueError, match="learner.npz: must be a whole file that learner.save wrote"):
-            ldpbo.load(path, problem)
-    np.savez(path, header=np.array([{"a": 1}], dtype=object))                                             # a pickle inside
+        with pytest.raises(
+            ValueError, match="learner.npz: must be a whole file that learner.save wrote"
+        ):
+            core.load(path, problem)
+    np.savez(path, header=np.array([{"a": 1}], dtype=object))  # a pickle inside
     with pytest.raises(ValueError, match="must be a whole file"):
-        ldpbo.load(path, problem)
+        core.load(path, problem)
     with pytest.raises(FileNotFoundError):
-        ldpbo.load(tmp_path / "nowhere.npz", problem)
+        core.load(tmp_path / "nowhere.npz", problem)
     with pytest.raises(ValueError, match="problem = ndarray: must be the Problem"):
-        ldpbo.load(path, problem.K)
+        core.load(path, problem.K)
 
 
-@pytest.mark.parametrize("change", [dict(learner={"class": "os", "state": {}}), dict(learner={"class": "nothing", "state": {}}), dict(learner=3),
-                                    dict(learner={"class": "CTL", "state": {}}), dict(learner={"class": "TGP"}), dict(problem={}), dict(problem={"n": {"array": "no"}})])
+@pytest.mark.parametrize(
+    "change",
+    [
+        dict(learner={"class": "os", "state": {}}),
+        dict(learner={"class": "nothing", "state": {}}),
+        dict(learner=3),
+        dict(learner={"class": "CTL", "state": {}}),
+        dict(learner={"class": "TGP"}),
+        dict(problem={}),
+        dict(problem={"n": {"array": "no"}}),
+    ],
+)
 def test_a_header_that_somebody_wrote_by_hand_is_refused(change, tmp_path):
     path = tmp_path / "learner.npz"
-    ldpbo.make("TGP", PROBLEMS["no f"], 50, eps=1.0).save(path)
+    core.make("TGP", PROBLEMS["no f"], 50, eps=1.0).save(path)
     rewritten(path, **change)
-    with pytest.raises(ValueError, match="learner.npz: must be a whole file that learner.save wrote"):
-        ldpbo.load(path, PROBLEMS["no f"])
+    with pytest.raises(
+        ValueError, match="learner.npz: must be a whole file that learner.save wrote"
+    ):
+        core.load(path, PROBLEMS["no f"])
 
 
 def test_a_learner_that_cannot_be_saved_leaves_the_old_file(tmp_path):
-    class Mine(ldpbo.CTL):
+    class Mine(core.CTL):
         pass
+
     path = tmp_path / "learner.npz"
-    ldpbo.make("TGP", PROBLEMS["no f"], 50, eps=1.0).save(path)
+    core.make("TGP", PROBLEMS["no f"], 50, eps=1.0).save(path)
     before = path.read_bytes()
     with pytest.raises(ValueError, match="Mine.*cannot be saved"):
-        ldpbo.make("TGP", PROBLEMS["no f"], 50, eps=1.0, curator=Mine).save(path)
+        core.make("TGP", PROBLEMS["no f"], 50, eps=1.0, curator=Mine).save(path)
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["learner.npz"]
 
 
@@ -248,26 +335,36 @@ while True:
 
 
 def test_a_file_is_whole_whenever_its_writer_is_killed(tmp_path):
-    path, problem = tmp_path / "learner.npz", ldpbo.synthetic_problem(seed=0)
-    ldpbo.make("MoMA", problem, 10**6, eps=1.0, k=40).save(path)
+    path, problem = tmp_path / "learner.npz", core.synthetic_problem(seed=0)
+    core.make("MoMA", problem, 10**6, eps=1.0, k=40).save(path)
     for wait in (0.0, 0.013, 0.05, 0.11):
-        writer = subprocess.Popen([sys.executable, "-c", SAVER.format(root=str(ROOT), path=str(path))], stdout=subprocess.PIPE)
+        writer = subprocess.Popen(
+            [sys.executable, "-c", SAVER.format(root=str(ROOT), path=str(path))],
+            stdout=subprocess.PIPE,
+        )
         writer.stdout.readline()
         time.sleep(wait)
         writer.send_signal(signal.SIGKILL)
         writer.wait()
-        assert ldpbo.load(path, problem).s.k == 40
+        assert core.load(path, problem).s.k == 40
 
 
 def test_pickles_copies_and_files_of_a_private_learner_hold_no_reward_of_the_table(tmp_path):
     """Nor the means f, but for the largest, which the learner is told as B."""
     problem, rng = PROBLEMS["table"], np.random.default_rng(0)
-    curator = ldpbo.CTL(1.0, problem.B, problem.R)
+    curator = core.CTL(1.0, problem.B, problem.R)
     secrets = np.append(TABLE.ravel(), np.sort(problem.f)[:-1])
-    found = lambda blob: sum(y.tobytes() in blob or np.array(y, ">f8").tobytes() in blob or repr(float(y)).encode() in blob for y in secrets)
-    assert found(pickle.dumps(problem)) == len(secrets) == found(repr(secrets.tolist()).encode())         # the search finds what is there
-    for name in ldpbo.ALGORITHMS:
-        learner = ldpbo.make(name, problem, 60, curator=curator, rng=0)
+    found = lambda blob: sum(
+        y.tobytes() in blob
+        or np.array(y, ">f8").tobytes() in blob
+        or repr(float(y)).encode() in blob
+        for y in secrets
+    )
+    assert (
+        found(pickle.dumps(problem)) == len(secrets) == found(repr(secrets.tolist()).encode())
+    )  # the search finds what is there
+    for name in core.ALGORITHMS:
+        learner = core.make(name, problem, 60, curator=curator, rng=0)
         for _ in range(60):
             learner.tell(curator.privatise(problem.sample(learner.ask(), rng), rng))
         learner.ask()
@@ -275,8 +372,16 @@ def test_pickles_copies_and_files_of_a_private_learner_hold_no_reward_of_the_tab
         with zipfile.ZipFile(tmp_path / "learner.npz") as archive:
             assert found(b"".join(archive.read(member) for member in archive.namelist())) == 0
         assert found(pickle.dumps(learner)) == 0
-        for twin in (copy.copy(learner), copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))):
-            assert twin.problem.samples is None and twin.problem.f is None and twin.ask() == learner.ask()
+        for twin in (
+            copy.copy(learner),
+            copy.deepcopy(learner),
+            pickle.loads(pickle.dumps(learner)),
+        ):
+            assert (
+                twin.problem.samples is None
+                and twin.problem.f is None
+                and twin.ask() == learner.ask()
+            )
             with pytest.raises(ValueError, match="f = None"):
                 twin.problem.sample(0, rng)
         assert learner.problem is problem
@@ -285,7 +390,7 @@ def test_pickles_copies_and_files_of_a_private_learner_hold_no_reward_of_the_tab
 def test_a_file_holds_nothing_of_the_memory_that_its_arrays_were_made_in(tmp_path):
     """Freed arrays of a secret lie around while ATA makes its own; the secret is in none of those that it saves."""
     problem, secret = PROBLEMS["table"], 0.12345678901234567
-    learner = ldpbo.make("ATA", problem, 200, rng=0)
+    learner = core.make("ATA", problem, 200, rng=0)
     for y in 40 * np.random.default_rng(2).standard_t(2, 60):
         for size in range(1, 60_000, 97):
             np.full(size, secret)
@@ -293,4 +398,6 @@ def test_a_file_holds_nothing_of_the_memory_that_its_arrays_were_made_in(tmp_pat
     assert learner._root is not None
     learner.save(tmp_path / "learner.npz")
     with zipfile.ZipFile(tmp_path / "learner.npz") as archive:
-        assert np.float64(secret).tobytes() not in b"".join(archive.read(member) for member in archive.namelist())
+        assert np.float64(secret).tobytes() not in b"".join(
+            archive.read(member) for member in archive.namelist()
+        )

@@ -79,7 +79,9 @@ def campaign_trace(kind, kernel):
 
 def traces():
     panels = {f"{p} {scale}": panel_trace(p, scale) for p in PANELS for scale in (1.0, 0.1)}
-    campaigns = {f"{kind} {k}": campaign_trace(kind, k) for kind in CAMPAIGNS for k in ("se", "matern")}
+    campaigns = {
+        f"{kind} {k}": campaign_trace(kind, k) for kind in CAMPAIGNS for k in ("se", "matern")
+    }
     return {"panels": panels, "campaigns": campaigns}
 
 

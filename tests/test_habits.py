@@ -1,4 +1,5 @@
 """The habits that `make test` keeps: lint and import order (ruff), types (mypy), and files that other machines read."""
+
 import importlib
 import inspect
 import json
@@ -38,7 +39,11 @@ def public(module):
         if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
             continue
         if inspect.isclass(value):
-            methods = {k: v for k, v in vars(value).items() if inspect.isfunction(v) and not k.startswith("_")}
+            methods = {
+                k: v
+                for k, v in vars(value).items()
+                if inspect.isfunction(v) and not k.startswith("_")
+            }
             found |= {f"{name}.{k}": v for k, v in methods.items()}
         elif callable(value):
             found[name] = inspect.unwrap(value)
@@ -48,29 +53,51 @@ def public(module):
 def test_the_core_stays_compact_and_hands_out_the_names_written_elsewhere():
     assert len((ROOT / "ldpbo_core.py").read_text("utf-8").splitlines()) <= 1200
     for name, module in ldpbo_core.ELSEWHERE.items():
-        assert getattr(ldpbo_core, name).__module__ == f"ldpbo_{module}" and name in dir(ldpbo_core)
+        assert getattr(ldpbo_core, name).__module__ == f"ldpbo.{module}" and name in dir(ldpbo_core)
     with pytest.raises(AttributeError, match="has no attribute 'simulat'"):
         ldpbo_core.simulat
 
 
-@pytest.mark.parametrize("module", sorted(p.stem for p in ROOT.glob("ldpbo_*.py") if p.stem != "ldpbo_figures"))
+@pytest.mark.parametrize(
+    "module",
+    [
+        "ldpbo_core",
+        *sorted(
+            f"ldpbo.{p.stem}"
+            for p in ROOT.glob("ldpbo/*.py")
+            if p.stem not in ("figures", "__init__")
+        ),
+    ],
+)
 def test_every_public_function_says_the_types_it_takes_and_gives(module):
     missing = []
     for name, function in public(importlib.import_module(module)).items():
         hints = function.__annotations__
         parameters = [p for p in inspect.signature(function).parameters if p not in ("self", "cls")]
-        missing += [f"{name}({p})" for p in parameters if p not in hints] + [f"{name} ->"] * ("return" not in hints)
+        missing += [f"{name}({p})" for p in parameters if p not in hints] + [f"{name} ->"] * (
+            "return" not in hints
+        )
     assert not missing
 
 
 def test_notebooks_are_committed_as_nbstripout_leaves_them():
-    run("nbstripout", "--keep-id", "--verify", *map(str, sorted((ROOT / "notebooks").glob("*.ipynb"))))
+    run(
+        "nbstripout",
+        "--keep-id",
+        "--verify",
+        *map(str, sorted((ROOT / "notebooks").glob("*.ipynb"))),
+    )
 
 
-@pytest.mark.parametrize("name, schema", [(".github/workflows/book.yml", "github-workflows"), ("CITATION.cff", "citation-file-format")])
+@pytest.mark.parametrize(
+    "name, schema",
+    [(".github/workflows/book.yml", "github-workflows"), ("CITATION.cff", "citation-file-format")],
+)
 def test_what_github_reads_follows_its_schema(name, schema):
     """The schemas come with check-jsonschema, so that no network is needed."""
-    schemas = Path(pytest.importorskip("check_jsonschema").__file__).parent / "builtin_schemas/vendor"
+    schemas = (
+        Path(pytest.importorskip("check_jsonschema").__file__).parent / "builtin_schemas/vendor"
+    )
     schema = json.loads((schemas / f"{schema}.json").read_text("utf-8"))
     content = yaml.load((ROOT / name).read_text("utf-8"), Plain)
     jsonschema.validators.validator_for(schema)(schema).validate(content)
@@ -78,8 +105,11 @@ def test_what_github_reads_follows_its_schema(name, schema):
 
 class Plain(yaml.SafeLoader):
     """Dates stay text, and so does `on`."""
-    yaml_implicit_resolvers = {start: [r for r in resolvers if not re.search("timestamp|bool", r[0])]
-                               for start, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()}
+
+    yaml_implicit_resolvers = {
+        start: [r for r in resolvers if not re.search("timestamp|bool", r[0])]
+        for start, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
 
 
 def test_actionlint_finds_nothing_in_the_workflow():
@@ -93,17 +123,29 @@ def test_the_workflow_runs_what_we_run_and_publishes_only_what_was_tested():
     jobs = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text("utf-8"))["jobs"]
     commands = {name: [s["run"] for s in job["steps"] if "run" in s] for name, job in jobs.items()}
     assert commands["test"] == [".ci/run"] and commands["book"] == ["make book pdf"]
-    assert jobs["book"]["needs"] == "test" and jobs["publish"]["needs"] == "book" and "refs/heads/main" in jobs["book"]["if"]
+    assert (
+        jobs["book"]["needs"] == "test"
+        and jobs["publish"]["needs"] == "book"
+        and "refs/heads/main" in jobs["book"]["if"]
+    )
     assert all("timeout-minutes" in job for job in jobs.values())
 
 
 def test_pre_commit_runs_the_same_checks_without_network():
     (repo,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
-    assert repo["repo"] == "local" and {h["id"] for h in repo["hooks"]} == {"ruff", "mypy", "nbstripout"}
-    assert all(h["language"] == "system" and h["entry"].startswith(".venv/bin/") for h in repo["hooks"])
+    assert repo["repo"] == "local" and {h["id"] for h in repo["hooks"]} == {
+        "ruff",
+        "mypy",
+        "nbstripout",
+    }
+    assert all(
+        h["language"] == "system" and h["entry"].startswith(".venv/bin/") for h in repo["hooks"]
+    )
     typed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["mypy"]["files"]
     (started_by,) = [h["files"] for h in repo["hooks"] if h["id"] == "mypy"]
-    assert len(typed) > 5 and all(re.search(started_by, name) for name in typed)      # a change of any typed module is checked
+    assert len(typed) > 5 and all(
+        re.search(started_by, name) for name in typed
+    )  # a change of any typed module is checked
     run("pre_commit", "validate-config")
 
 
@@ -111,14 +153,24 @@ def test_every_locked_package_has_its_hashes_and_a_new_lock_will_have_them():
     """Continued lines: `name==version \\` or `name==version ; marker \\`, then hashes."""
     lock = re.sub(r"\\\n", " ", (ROOT / "requirements.lock").read_text("utf-8"))
     packages = [line for line in lock.splitlines() if re.match(r"[A-Za-z0-9]", line)]
-    assert len(packages) > 100 and not [line for line in packages if not re.search(r"==.* --hash=sha256:[0-9a-f]{64}", line)]
+    assert len(packages) > 100 and not [
+        line for line in packages if not re.search(r"==.* --hash=sha256:[0-9a-f]{64}", line)
+    ]
     assert "--generate-hashes" in (ROOT / "Makefile").read_text("utf-8")
 
 
 def test_pip_leaves_no_build_folder_beside_build_py():
-    program = ("from setuptools import Distribution; d = Distribution(); d.parse_config_files(['pyproject.toml'])\n"
-               "c = d.get_command_obj('build'); c.ensure_finalized(); print(c.build_base)")
-    out = subprocess.run([sys.executable, "-W", "ignore", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    program = (
+        "from setuptools import Distribution; d = Distribution(); d.parse_config_files(['pyproject.toml'])\n"
+        "c = d.get_command_obj('build'); c.ensure_finalized(); print(c.build_base)"
+    )
+    out = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     assert out.split()[-1].startswith("_build/")
 
 

@@ -1,4 +1,5 @@
 """Theorem 1, its regime, and the sharper bounds of Errata A1 to A3 (pages lb_bump to lb_better; claim C-lb)."""
+
 import copy
 import math
 import pickle
@@ -8,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import integrate, special
 
-import ldpbo_bounds as bounds
-import ldpbo_core as ldpbo
+import ldpbo_core as core
+from ldpbo import bounds
 
 mpmath, sp = pytest.importorskip("mpmath"), pytest.importorskip("sympy")
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -30,16 +31,28 @@ def D_star(p, eps):
 
 # The bump (page lb_bump) -----------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("d, h0, zeta, energy", [(1, 0.443994, 0.446479, 0.133086), (2, 0.466512, 0.494984, 0.117917)])
+
+@pytest.mark.parametrize(
+    "d, h0, zeta, energy", [(1, 0.443994, 0.446479, 0.133086), (2, 0.466512, 0.494984, 0.117917)]
+)
 def test_constants_of_the_bump_equal_closed_forms_and_a_second_quadrature(d, h0, zeta, energy):
     found_h0, found_zeta, _, _, u, weight = bounds.bump(d)
     assert (round(found_h0, 6), round(found_zeta, 6), round(weight.sum(), 6)) == (h0, zeta, energy)
     bessel = lambda c: c * math.exp(-c / 2) * (special.kv(1, c / 2) - special.kv(0, c / 2))
     closed = bessel if d == 1 else lambda c: math.pi * special.expn(2, c)
-    assert found_h0 == pytest.approx(closed(1), abs=1e-12) and weight.sum() == pytest.approx(closed(2), abs=1e-12)
+    assert found_h0 == pytest.approx(closed(1), abs=1e-12) and weight.sum() == pytest.approx(
+        closed(2), abs=1e-12
+    )
     with mpmath.workdps(20):
-        wave = (lambda s: 2 * mpmath.cos(s)) if d == 1 else (lambda s: s / found_zeta * mpmath.besselj(0, s))
-        h = mpmath.quad(lambda t: mpmath.exp(-1 / (1 - t * t)) * wave(2 * mpmath.pi * found_zeta * t), mpmath.linspace(0, 1, 9))
+        wave = (
+            (lambda s: 2 * mpmath.cos(s))
+            if d == 1
+            else (lambda s: s / found_zeta * mpmath.besselj(0, s))
+        )
+        h = mpmath.quad(
+            lambda t: mpmath.exp(-1 / (1 - t * t)) * wave(2 * mpmath.pi * found_zeta * t),
+            mpmath.linspace(0, 1, 9),
+        )
     assert float(h) == pytest.approx(found_h0 / 2, abs=1e-10)
 
 
@@ -61,11 +74,26 @@ def bump_function(d=1):
 def norm(kernel, n, d, l=0.2, nu=2.5):
     """|g|_H for Delta = 1 and cells of width 1/n, by SciPy's adaptive quadrature."""
     h0, zeta = bounds.bump(d)[:2]
-    S = {"se": lambda xi: (2 * math.pi * l * l) ** (d / 2) * math.exp(-2 * (math.pi * l * xi) ** 2),
-         "matern": lambda xi: (2**d * math.pi ** (d / 2) * math.gamma(nu + d / 2) * (2 * nu) ** nu / (math.gamma(nu) * l ** (2 * nu))
-                               * (2 * nu / l**2 + 4 * math.pi**2 * xi**2) ** -(nu + d / 2))}[kernel]
+    S = {
+        "se": lambda xi: (2 * math.pi * l * l) ** (d / 2) * math.exp(-2 * (math.pi * l * xi) ** 2),
+        "matern": lambda xi: (
+            2**d
+            * math.pi ** (d / 2)
+            * math.gamma(nu + d / 2)
+            * (2 * nu) ** nu
+            / (math.gamma(nu) * l ** (2 * nu))
+            * (2 * nu / l**2 + 4 * math.pi**2 * xi**2) ** -(nu + d / 2)
+        ),
+    }[kernel]
     shell = (lambda t: 2) if d == 1 else (lambda t: 2 * math.pi * t)
-    value = integrate.quad(lambda t: shell(t) * math.exp(-2 / (1 - t * t)) / S(2 * zeta * n * t), 0, 1, epsabs=0, epsrel=1e-11, limit=200)[0]
+    value = integrate.quad(
+        lambda t: shell(t) * math.exp(-2 / (1 - t * t)) / S(2 * zeta * n * t),
+        0,
+        1,
+        epsabs=0,
+        epsrel=1e-11,
+        limit=200,
+    )[0]
     return 2 / h0 * math.sqrt(value / (2 * zeta * n) ** d)
 
 
@@ -75,7 +103,7 @@ def test_norm_by_fourier_is_approached_from_below_by_the_kernel_matrix():
     for points in (101, 201, 401):
         x = np.linspace(0, 1, points)
         g = 2 / h0 * h(2 * zeta * n * (x - 0.5))
-        K = ldpbo.matern_kernel(x, x, lengthscale=0.2, nu=2.5)
+        K = core.matern_kernel(x, x, lengthscale=0.2, nu=2.5)
         share = math.sqrt(g @ np.linalg.solve(K, g)) / norm("matern", n, 1)
         assert last < share <= 1 + 1e-6
         last = share
@@ -87,11 +115,14 @@ def test_a_point_is_delta_optimal_for_one_function_with_half_the_width_and_for_t
     x, r = (np.arange(40001) + 0.5) / 40001 * M, np.linspace(0, 3, 3001)
     for reach, crowded in ((0.5, 0.0), (1.0, 1 - 1 / M)):
         profile = 2 * h(zeta * (1 + 1e-9) * r / reach) / h(0.0)
-        served = (np.interp(np.abs(x[:, None] - np.arange(M) - 0.5), r, profile, right=0) >= 1).sum(axis=1)
+        served = (np.interp(np.abs(x[:, None] - np.arange(M) - 0.5), r, profile, right=0) >= 1).sum(
+            axis=1
+        )
         assert (served > 1).mean() == pytest.approx(crowded, abs=1e-4)
 
 
 # What a report reveals (pages lb_rewards and lb_better) -----------------------------------------------------------
+
 
 @pytest.mark.parametrize("alpha", [0.3, 0.5, 1.0])
 def test_reward_law_has_mean_f_and_moment_at_most_v(alpha):
@@ -100,18 +131,27 @@ def test_reward_law_has_mean_f_and_moment_at_most_v(alpha):
     for f in np.linspace(0, 2 * Delta, 7):
         p = (2 * Delta / v) ** (1 / alpha) * f
         assert p <= 1 and p * size == pytest.approx(f, rel=1e-12)
-        assert p * size ** (1 + alpha) == pytest.approx(v * f / (2 * Delta), rel=1e-12) and p * size ** (1 + alpha) <= v * (1 + 1e-12)
+        assert p * size ** (1 + alpha) == pytest.approx(
+            v * f / (2 * Delta), rel=1e-12
+        ) and p * size ** (1 + alpha) <= v * (1 + 1e-12)
 
 
 def laplace_divergence(p, eps):
     """D(P_0 || P_m) for Laplace reports of rewards 0 and a, scale 2a/eps: quadrature over the core's densities, a = 1."""
-    curator = ldpbo.CTL(eps, B=0.5, R=0.5)
+    curator = core.CTL(eps, B=0.5, R=0.5)
+
     def density(y):
         x = p * np.expm1(curator.log_density(y, 1.0) - curator.log_density(y, 0.0))
         series = x * x * (1 / 2 - x * (1 / 3 - x * (1 / 4 - x / 5)))
-        return np.exp(curator.log_density(y, 0.0)) * np.where(abs(x) < 1e-3, series, x - np.log1p(x))
+        return np.exp(curator.log_density(y, 0.0)) * np.where(
+            abs(x) < 1e-3, series, x - np.log1p(x)
+        )
+
     L = curator.scale
-    parts = [integrate.quad(density, a, b, epsabs=0, epsrel=1e-11)[0] for a, b in ((-60 * L, 0), (0, 1), (1, 1 + 60 * L))]
+    parts = [
+        integrate.quad(density, a, b, epsabs=0, epsrel=1e-11)[0]
+        for a, b in ((-60 * L, 0), (0, 1), (1, 1 + 60 * L))
+    ]
     return sum(parts)
 
 
@@ -120,7 +160,11 @@ def laplace_closed(p, eps):
         p, beta, log = mpmath.mpf(p), mpmath.exp(-mpmath.mpf(eps) / 2), mpmath.log
         root = mpmath.sqrt(p * beta / (1 - p))
         G = lambda u: u * log(1 - p + p * beta / u**2) + 2 * root * mpmath.atan(u / root)
-        return float(-log(1 - p + p * beta) / 2 - beta / 2 * log(1 - p + p / beta) - (G(mpmath.mpf(1)) - G(beta)) / 2)
+        return float(
+            -log(1 - p + p * beta) / 2
+            - beta / 2 * log(1 - p + p / beta)
+            - (G(mpmath.mpf(1)) - G(beta)) / 2
+        )
 
 
 @pytest.mark.parametrize("p", [0.5, 1e-2, 1e-4, 1e-8])
@@ -132,19 +176,38 @@ def test_exact_divergence_of_laplace_reports_agrees_in_two_ways(p, eps):
 @pytest.mark.parametrize("Delta, exact, lemma", [(0.05, 1.11e-5, 0.472), (1e-3, 1.77e-12, 1.89e-4)])
 def test_lemma4_is_loose_by_one_over_p(Delta, exact, lemma):
     p, z = (2 * Delta) ** 2, math.expm1(1)
-    assert float(f"{laplace_closed(p, 1.0):.3g}") == exact and float(f"{16 * z * z * p:.3g}") == lemma
-    chain = [laplace_closed(p, 1.0), D_star(p, 1.0), z**2 * p**2, 4 * z**2 * p**2, -8 * z**2 * math.log1p(-p), 16 * z**2 * p]
+    assert (
+        float(f"{laplace_closed(p, 1.0):.3g}") == exact and float(f"{16 * z * z * p:.3g}") == lemma
+    )
+    chain = [
+        laplace_closed(p, 1.0),
+        D_star(p, 1.0),
+        z**2 * p**2,
+        4 * z**2 * p**2,
+        -8 * z**2 * math.log1p(-p),
+        16 * z**2 * p,
+    ]
     assert chain == sorted(chain) and 1 < p * chain[-1] / chain[0] < 500
 
 
 def test_no_random_private_channel_reveals_more_than_z_squared_tv_squared():
     rng = np.random.default_rng(3)
     for _ in range(500):
-        Q = np.exp(rng.choice([0.1, 1.0, 3.0]) * rng.random((rng.integers(2, 5), rng.integers(2, 7))))
+        Q = np.exp(
+            rng.choice([0.1, 1.0, 3.0]) * rng.random((rng.integers(2, 5), rng.integers(2, 7)))
+        )
         Q /= Q.sum(axis=1, keepdims=True)
         P = rng.dirichlet(np.ones(len(Q)), 2)
-        (m0, m1), tv, z = P @ Q, np.abs(P[0] - P[1]).sum() / 2, np.expm1(np.log(Q.max(axis=0) / Q.min(axis=0)).max())
-        assert (m0 * np.log(m0 / m1)).sum() <= ((m0 - m1) ** 2 / m1).sum() + 1e-15 <= (z * tv) ** 2 + 2e-15
+        (m0, m1), tv, z = (
+            P @ Q,
+            np.abs(P[0] - P[1]).sum() / 2,
+            np.expm1(np.log(Q.max(axis=0) / Q.min(axis=0)).max()),
+        )
+        assert (
+            (m0 * np.log(m0 / m1)).sum()
+            <= ((m0 - m1) ** 2 / m1).sum() + 1e-15
+            <= (z * tv) ** 2 + 2e-15
+        )
 
 
 @pytest.mark.parametrize("eps", [0.05, 0.5, 1.0, 4.0])
@@ -158,7 +221,7 @@ def test_randomised_response_attains_the_largest_divergence_and_nothing_exceeds_
     for _ in range(100):
         q = rng.dirichlet(np.ones(4), 2)
         mix = rng.random()
-        r = 1 + mix * (q[1] / q[0] - 1)                               # mean one under q[0]; shrink until eps-private
+        r = 1 + mix * (q[1] / q[0] - 1)  # mean one under q[0]; shrink until eps-private
         low, high = np.log(r).min(), np.log(r).max()
         if max(-low, high) <= eps:
             assert -q[0] @ np.log1p(p * (r - 1)) <= D_star(p, eps) + 1e-15
@@ -166,85 +229,142 @@ def test_randomised_response_attains_the_largest_divergence_and_nothing_exceeds_
 
 # Exponents, symbolically ------------------------------------------------------------------------------------------
 
+
 def exponents(s):
     """Exponents of T Delta in T, z, v, B for Delta = v^{1/(1+a)} (M/(T z^2))^s, M = (B/Delta)^{d/nu}."""
     a, nu, d = sp.symbols("alpha nu d", positive=True)
-    T, z, v, B, Delta, M = sp.symbols("T z v B Delta M")              # logarithms
-    solved = sp.solve([Delta - v / (1 + a) - s(a) * (M - T - 2 * z), M - d / nu * (B - Delta)], [Delta, M])
+    T, z, v, B, Delta, M = sp.symbols("T z v B Delta M")  # logarithms
+    solved = sp.solve(
+        [Delta - v / (1 + a) - s(a) * (M - T - 2 * z), M - d / nu * (B - Delta)], [Delta, M]
+    )
     return a, nu, d, {str(x): sp.expand(T + solved[Delta]).coeff(x) for x in (T, z, v, B)}
 
 
 def test_theorem1_matern_exponents_follow_from_the_construction():
     a, nu, d, found = exponents(lambda a: a / (1 + a))
     q = nu * (1 + a) + d * a
-    printed = {"v": nu / q, "T": (nu + d * a) / q, "B": d * a / q, "z": -2 * a / (1 + a) + 2 * d * a**2 / ((1 + a) * q)}
+    printed = {
+        "v": nu / q,
+        "T": (nu + d * a) / q,
+        "B": d * a / q,
+        "z": -2 * a / (1 + a) + 2 * d * a**2 / ((1 + a) * q),
+    }
     assert all(sp.simplify(found[x] - printed[x]) == 0 for x in printed)
 
 
 def test_erratum_a1_matern_exponents_follow_from_the_construction():
     a, nu, d, found = exponents(lambda a: a / (2 * (1 + a)))
     q = 2 * (1 + a) * nu + a * d
-    stated = {"v": 2 * nu / q, "T": ((2 + a) * nu + a * d) / q, "B": a * d / q, "z": -2 * a * nu / q}
+    stated = {
+        "v": 2 * nu / q,
+        "T": ((2 + a) * nu + a * d) / q,
+        "B": a * d / q,
+        "z": -2 * a * nu / q,
+    }
     assert all(sp.simplify(found[x] - stated[x]) == 0 for x in stated)
 
 
-@pytest.mark.parametrize("variant, s", [("printed", lambda a: a / (1 + a)), ("corrected", lambda a: a / (2 * (1 + a)))])
+@pytest.mark.parametrize(
+    "variant, s", [("printed", lambda a: a / (1 + a)), ("corrected", lambda a: a / (2 * (1 + a)))]
+)
 def test_matern_rate_has_exactly_the_symbolic_exponents(variant, s):
     a, nu, d, symbolic = exponents(s)
     at = dict(T=10**6, eps=math.log1p(0.5), v=3.0, B=2.0)
-    value = lambda T, eps, v, B: bounds.lower_bound("matern", T, eps, B=B, v=v, alpha=0.5, d=2, nu=1.5, variant=variant)
-    scaled = dict(T=10**7, eps=math.log1p(5.0), v=30.0, B=20.0)       # each of T, z, v, B ten times larger
+    value = lambda T, eps, v, B: bounds.lower_bound(
+        "matern", T, eps, B=B, v=v, alpha=0.5, d=2, nu=1.5, variant=variant
+    )
+    scaled = dict(
+        T=10**7, eps=math.log1p(5.0), v=30.0, B=20.0
+    )  # each of T, z, v, B ten times larger
     for name, key in (("T", "T"), ("z", "eps"), ("v", "v"), ("B", "B")):
         exponent = math.log10(value(**at | {key: scaled[key]}) / value(**at))
-        assert exponent == pytest.approx(float(symbolic[name].subs({a: 0.5, nu: 1.5, d: 2})), abs=1e-10), name
+        assert exponent == pytest.approx(
+            float(symbolic[name].subs({a: 0.5, nu: 1.5, d: 2})), abs=1e-10
+        ), name
 
 
 def test_se_logarithm_is_that_of_the_theorem():
     a, B, v, T, z = sp.symbols("a B v T z", positive=True)
     inner = (B * (T * z**2) ** (a / (1 + a)) / v ** (1 / (1 + a))) ** ((1 + a) / a)
-    assert sp.simplify(sp.expand_log(sp.log(inner / (B ** ((1 + a) / a) * T * z**2 / v ** (1 / a))), force=True)) == 0
+    assert (
+        sp.simplify(
+            sp.expand_log(
+                sp.log(inner / (B ** ((1 + a) / a) * T * z**2 / v ** (1 / a))), force=True
+            )
+        )
+        == 0
+    )
 
 
 # Values -----------------------------------------------------------------------------------------------------------
 
+
 def se_printed(T, eps, B, v, alpha, d):
     z = math.e**eps - 1
     log = math.log(B ** ((1 + alpha) / alpha) * T * z**2 / v ** (1 / alpha))
-    return v ** (1 / (1 + alpha)) * T ** (1 / (1 + alpha)) * z ** (-2 * alpha / (1 + alpha)) * log ** (d * alpha / (2 + 2 * alpha))
+    return (
+        v ** (1 / (1 + alpha))
+        * T ** (1 / (1 + alpha))
+        * z ** (-2 * alpha / (1 + alpha))
+        * log ** (d * alpha / (2 + 2 * alpha))
+    )
 
 
 def matern_printed(T, eps, B, v, alpha, d, nu):
     z, q = math.e**eps - 1, nu * (1 + alpha) + d * alpha
-    return (v ** (nu / q) * T ** ((nu + d * alpha) / q) * B ** (d * alpha / q)
-            * z ** (-2 * alpha / (1 + alpha) + 2 * d * alpha**2 / ((1 + alpha) * q)))
+    return (
+        v ** (nu / q)
+        * T ** ((nu + d * alpha) / q)
+        * B ** (d * alpha / q)
+        * z ** (-2 * alpha / (1 + alpha) + 2 * d * alpha**2 / ((1 + alpha) * q))
+    )
 
 
 @pytest.mark.parametrize("setting", [PLAIN, ODD])
 @pytest.mark.parametrize("T, eps", [(10_000, 1.0), (1_000_000, 0.1), (500, 3.0)])
 def test_printed_rates_equal_the_theorem(setting, T, eps):
-    assert bounds.lower_bound("se", T, eps, **setting) == pytest.approx(se_printed(T, eps, **setting), rel=1e-10)
-    assert bounds.lower_bound("matern", T, eps, **setting, nu=1.5) == pytest.approx(matern_printed(T, eps, **setting, nu=1.5), rel=1e-10)
+    assert bounds.lower_bound("se", T, eps, **setting) == pytest.approx(
+        se_printed(T, eps, **setting), rel=1e-10
+    )
+    assert bounds.lower_bound("matern", T, eps, **setting, nu=1.5) == pytest.approx(
+        matern_printed(T, eps, **setting, nu=1.5), rel=1e-10
+    )
 
 
 def test_printed_rates_at_two_points_worked_out_by_hand():
     # eps = ln 2: z = 1. SE, T = e^16, all else 1: e^8 * 16^{1/4} = 2 e^8.  Matérn nu = 2.5, d = 1: T^{3.5/6}.
-    assert bounds.lower_bound("se", round(math.e**16), math.log(2), **PLAIN) == pytest.approx(2 * math.e**8, rel=1e-7)
-    assert bounds.lower_bound("matern", 10**6, math.log(2), **PLAIN, nu=2.5) == pytest.approx(10**3.5, rel=1e-12)
+    assert bounds.lower_bound("se", round(math.e**16), math.log(2), **PLAIN) == pytest.approx(
+        2 * math.e**8, rel=1e-7
+    )
+    assert bounds.lower_bound("matern", 10**6, math.log(2), **PLAIN, nu=2.5) == pytest.approx(
+        10**3.5, rel=1e-12
+    )
     # Erratum A1 at the same points: T^{3/4} 16^{1/8} and T^{(3*2.5+1)/(4*2.5+1)}.
-    assert bound("se", round(math.e**16), math.log(2), variant="corrected") == pytest.approx(math.e**12 * math.sqrt(2), rel=1e-7)
-    assert bound("matern", 10**6, math.log(2), variant="corrected") == pytest.approx(10 ** (6 * 8.5 / 11), rel=1e-12)
+    assert bound("se", round(math.e**16), math.log(2), variant="corrected") == pytest.approx(
+        math.e**12 * math.sqrt(2), rel=1e-7
+    )
+    assert bound("matern", 10**6, math.log(2), variant="corrected") == pytest.approx(
+        10 ** (6 * 8.5 / 11), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("kernel", ["se", "matern"])
 def test_non_private_rate_is_the_printed_one_at_z_equal_to_one(kernel):
-    assert bound(kernel, eps=None) == bound(kernel, eps=math.log(2)) == bound(kernel, eps=None, variant="corrected")
+    assert (
+        bound(kernel, eps=None)
+        == bound(kernel, eps=math.log(2))
+        == bound(kernel, eps=None, variant="corrected")
+    )
 
 
 @pytest.mark.parametrize("kernel", ["se", "matern"])
 @pytest.mark.parametrize("setting", [PLAIN, ODD])
 def test_erratum_a3_corrected_rate_is_the_larger_of_two(kernel, setting):
     plain = bounds.lower_bound(kernel, 10**5, None, **setting, nu=2.5)
-    values = [bounds.lower_bound(kernel, 10**5, e, **setting, nu=2.5, variant="corrected") for e in np.geomspace(0.05, 30, 40)]
+    values = [
+        bounds.lower_bound(kernel, 10**5, e, **setting, nu=2.5, variant="corrected")
+        for e in np.geomspace(0.05, 30, 40)
+    ]
     assert min(values) == plain == values[-1] and values[0] > 3 * plain
     assert all(a >= b for a, b in zip(values, values[1:]))
 
@@ -256,17 +376,33 @@ def test_erratum_a3_printed_constant_passes_data_processing_from_0_3027_on():
 
 # Regime (Erratum A14) ---------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("kernel, T, eps, changes, why", [
-    ("se", 1000, 0.01, {}, r"needs v\^\(1/\(1\+alpha\)\) < B \(T z\^2\)\^0.5: the logarithm is that of 0.101"),
-    ("matern", 1000, 0.01, {}, "the logarithm is that of 0.101"),
-    ("se", 10_000, 1.0, {"v": 1e6}, "needs v"),
-    ("matern", 10_000, 1.0, {"B": 1e-3}, "needs v"),
-    ("se", 10, 0.1, {"B": 100.0}, r"needs M <= T z\^2 and Delta <= B: M = 2.65, T z\^2 = 0.111"),
-    ("matern", 10, 0.1, {"B": 100.0}, r"needs M <= T z\^2"),
-    ("se", 10, 1.0, {"d": 40}, "Delta <= B"),
-    ("se", 2, None, {"B": 0.1}, "needs v"),
-    ("se", 1000, 1.0, {"d": 5000}, "Delta <= B"),
-])
+
+@pytest.mark.parametrize(
+    "kernel, T, eps, changes, why",
+    [
+        (
+            "se",
+            1000,
+            0.01,
+            {},
+            r"needs v\^\(1/\(1\+alpha\)\) < B \(T z\^2\)\^0.5: the logarithm is that of 0.101",
+        ),
+        ("matern", 1000, 0.01, {}, "the logarithm is that of 0.101"),
+        ("se", 10_000, 1.0, {"v": 1e6}, "needs v"),
+        ("matern", 10_000, 1.0, {"B": 1e-3}, "needs v"),
+        (
+            "se",
+            10,
+            0.1,
+            {"B": 100.0},
+            r"needs M <= T z\^2 and Delta <= B: M = 2.65, T z\^2 = 0.111",
+        ),
+        ("matern", 10, 0.1, {"B": 100.0}, r"needs M <= T z\^2"),
+        ("se", 10, 1.0, {"d": 40}, "Delta <= B"),
+        ("se", 2, None, {"B": 0.1}, "needs v"),
+        ("se", 1000, 1.0, {"d": 5000}, "Delta <= B"),
+    ],
+)
 def test_outside_the_regime_there_is_a_reason_and_no_number(kernel, T, eps, changes, why):
     found = bound(kernel, T, eps, **changes)
     assert math.isnan(found) and re.search(why, found.reason)
@@ -275,26 +411,51 @@ def test_outside_the_regime_there_is_a_reason_and_no_number(kernel, T, eps, chan
 def test_corrected_falls_back_on_a_larger_eps_and_says_so():
     """Earlier, SE at T = 1000 gave 809 at eps = 0.04 and 51 at 0.03: less privacy, more regret, which cannot be."""
     found = bound("se", 1000, 0.03, variant="corrected")
-    assert found >= bound("se", 1000, 0.04, variant="corrected") > 809 and "rate of a larger eps, as the private one needs" in found.reason
+    assert (
+        found >= bound("se", 1000, 0.04, variant="corrected") > 809
+        and "rate of a larger eps, as the private one needs" in found.reason
+    )
     assert bound("se", 1000, 30.0, variant="corrected") == bound("se", 1000, None)
-    assert math.isnan(bound("se", 2, None, variant="corrected", B=0.1)) and math.isnan(bound("matern", 1, 1e-3, variant="printed", B=0.1))
+    assert math.isnan(bound("se", 2, None, variant="corrected", B=0.1)) and math.isnan(
+        bound("matern", 1, 1e-3, variant="printed", B=0.1)
+    )
 
 
 @pytest.mark.parametrize("T", [10, 1000, 10**6])
-@pytest.mark.parametrize("B, v, alpha, d", [(1.0, 1.0, 1.0, 1), (10.0, 0.1, 1.0, 2), (0.1, 10.0, 0.5, 1), (100.0, 1.0, 0.3, 3), (1.0, 1.0, 1.0, 8)])
+@pytest.mark.parametrize(
+    "B, v, alpha, d",
+    [
+        (1.0, 1.0, 1.0, 1),
+        (10.0, 0.1, 1.0, 2),
+        (0.1, 10.0, 0.5, 1),
+        (100.0, 1.0, 0.3, 3),
+        (1.0, 1.0, 1.0, 8),
+    ],
+)
 @pytest.mark.parametrize("kernel", ["se", "matern"])
-def test_corrected_never_rises_with_eps_and_is_the_largest_rate_of_all_larger_eps(kernel, B, v, alpha, d, T):
+def test_corrected_never_rises_with_eps_and_is_the_largest_rate_of_all_larger_eps(
+    kernel, B, v, alpha, d, T
+):
     """An eps-LDP mechanism is eps'-LDP for every eps' > eps. The supremum is compared with a search on a grid."""
-    rate = lambda log_n, s: float(bounds._rate(T, log_n, s, B, v, alpha, d, 2.5 if kernel == "matern" else math.inf))
-    grid = np.linspace(-30, 60, 3001)                                 # ln z
+    rate = lambda log_n, s: float(
+        bounds._rate(T, log_n, s, B, v, alpha, d, 2.5 if kernel == "matern" else math.inf)
+    )
+    grid = np.linspace(-30, 60, 3001)  # ln z
     s = alpha / (1 + alpha)
     raw = np.array([rate(math.log(T) + 2 * z, s / 2) for z in grid])
     best = np.fmax.accumulate(np.fmax(raw, rate(math.log(T), s))[::-1])[::-1]
     eps = np.log1p(np.exp(grid[::100]))
-    found = np.array([float(bound(kernel, T, e, B=B, v=v, alpha=alpha, d=d, variant="corrected")) for e in eps])
-    assert (np.isnan(found) <= np.isnan(best[::100])).all() and (np.diff(found[~np.isnan(found)]) <= 1e-9 * found[~np.isnan(found)][1:]).all()
+    found = np.array(
+        [float(bound(kernel, T, e, B=B, v=v, alpha=alpha, d=d, variant="corrected")) for e in eps]
+    )
+    assert (np.isnan(found) <= np.isnan(best[::100])).all() and (
+        np.diff(found[~np.isnan(found)]) <= 1e-9 * found[~np.isnan(found)][1:]
+    ).all()
     both = ~np.isnan(best[::100])
-    assert found[both] == pytest.approx(best[::100][both], rel=0.04) and (found[both] >= best[::100][both] * (1 - 1e-9)).all()
+    assert (
+        found[both] == pytest.approx(best[::100][both], rel=0.04)
+        and (found[both] >= best[::100][both] * (1 - 1e-9)).all()
+    )
 
 
 @pytest.mark.parametrize("variant", ["printed", "corrected", "explicit", "bounded"])
@@ -309,8 +470,17 @@ def test_no_bound_exceeds_linear_regret(kernel, variant):
 
 # Explicit bounds --------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("kernel, eps, d, alpha", [("se", 1.0, 1, 1.0), ("matern", 0.1, 1, 1.0), ("matern", 1.0, 2, 1.0),
-                                                   ("se", None, 1, 0.5), ("matern", None, 2, 0.7)])
+
+@pytest.mark.parametrize(
+    "kernel, eps, d, alpha",
+    [
+        ("se", 1.0, 1, 1.0),
+        ("matern", 0.1, 1, 1.0),
+        ("matern", 1.0, 2, 1.0),
+        ("se", None, 1, 0.5),
+        ("matern", None, 2, 0.7),
+    ],
+)
 def test_explicit_bound_is_the_stated_formula_at_an_admissible_bump(kernel, eps, d, alpha):
     T, v, B = 10_000, 1.5, 0.8
     found = bound(kernel, T, eps, d=d, alpha=alpha, v=v, B=B, variant="explicit")
@@ -340,7 +510,9 @@ def test_explicit_bound_is_not_beaten_by_other_bumps(kernel):
 @pytest.mark.parametrize("kernel", ["se", "matern"])
 def test_explicit_bound_falls_with_eps_to_the_non_private_one_and_grows_with_T(kernel):
     by_eps = [bound(kernel, eps=e, variant="explicit") for e in (0.01, 0.1, 1.0, 5.0, 30.0, 1000.0)]
-    assert all(a >= b for a, b in zip(by_eps, by_eps[1:])) and by_eps[-1] == bound(kernel, eps=None, variant="explicit")
+    assert all(a >= b for a, b in zip(by_eps, by_eps[1:])) and by_eps[-1] == bound(
+        kernel, eps=None, variant="explicit"
+    )
     by_T = [bound(kernel, T=T, variant="explicit") for T in (1, 10, 10**3, 10**5, 10**8, 10**12)]
     assert all(0 < a < b for a, b in zip(by_T, by_T[1:]))
 
@@ -355,25 +527,46 @@ def finite(kernel, T, S, top):
     """The paper's averaging with Pinsker's 1/2: max of T Delta (2 - c/M - c sqrt(T S/(2 M))), d = 1, l = 0.2, nu = 2.5, B = 1."""
     _, _, table, count, _, _ = bounds.bump(1)
     n = np.arange(3, 180 if kernel == "matern" else 13)
-    Delta = np.minimum([1 / norm(kernel, k, 1) for k in n], top) * np.geomspace(1e-3, 1, 400)[:, None]
-    return (T * Delta * (2 - table @ count / n - table @ count * np.sqrt(T * S(Delta) / (2 * n)))).max()
+    Delta = (
+        np.minimum([1 / norm(kernel, k, 1) for k in n], top) * np.geomspace(1e-3, 1, 400)[:, None]
+    )
+    return (
+        T * Delta * (2 - table @ count / n - table @ count * np.sqrt(T * S(Delta) / (2 * n)))
+    ).max()
 
 
-@pytest.mark.parametrize("kernel, eps, T, printed, plain, a1, a2", [
-    ("matern", 0.1, 1e4, 108, 41.8, 1010, 553), ("matern", 1.0, 1e4, 11.7, 41.8, 345, 81.9), ("matern", 1.0, 1e6, 179, 654, 13100, 1320),
-    ("se", 0.1, 1e4, 27.6, 8.2, 506, 190), ("se", 1.0, 1e4, 2.1, 8.2, 141, 19.5), ("se", 1.0, 1e6, 21, 103, 5540, 245)])
+@pytest.mark.parametrize(
+    "kernel, eps, T, printed, plain, a1, a2",
+    [
+        ("matern", 0.1, 1e4, 108, 41.8, 1010, 553),
+        ("matern", 1.0, 1e4, 11.7, 41.8, 345, 81.9),
+        ("matern", 1.0, 1e6, 179, 654, 13100, 1320),
+        ("se", 0.1, 1e4, 27.6, 8.2, 506, 190),
+        ("se", 1.0, 1e4, 2.1, 8.2, 141, 19.5),
+        ("se", 1.0, 1e6, 21, 103, 5540, 245),
+    ],
+)
 def test_finite_T_table_of_the_audit(kernel, eps, T, printed, plain, a1, a2):
     _, _, table, count, _, _ = bounds.bump(1)
     c, c2, z2 = table @ count, table**2 @ count, math.expm1(eps) ** 2
-    bounded = lambda D: np.minimum(z2 * c2 * D**2 / 4, sum(-k / 2 * np.log1p(-((V * D) ** 2)) for V, k in zip(table, count)))
-    found = [finite(kernel, T, lambda D: 32 * z2 * c * D**2, 0.5**1.5), finite(kernel, T, lambda D: 4 * c * D**2, 0.5**1.5),
-             finite(kernel, T, lambda D: z2 * c2 * (2 * D * D) ** 2, 0.5), finite(kernel, T, bounded, 0.499999)]
+    bounded = lambda D: np.minimum(
+        z2 * c2 * D**2 / 4, sum(-k / 2 * np.log1p(-((V * D) ** 2)) for V, k in zip(table, count))
+    )
+    found = [
+        finite(kernel, T, lambda D: 32 * z2 * c * D**2, 0.5**1.5),
+        finite(kernel, T, lambda D: 4 * c * D**2, 0.5**1.5),
+        finite(kernel, T, lambda D: z2 * c2 * (2 * D * D) ** 2, 0.5),
+        finite(kernel, T, bounded, 0.499999),
+    ]
     for value, audit in zip(found, (printed, plain, a1, a2)):
-        assert 0.985 * audit <= value <= 1.05 * audit                 # the audit searched Delta on a grid, so a little lower
+        assert (
+            0.985 * audit <= value <= 1.05 * audit
+        )  # the audit searched Delta on a grid, so a little lower
     assert bound(kernel, T, eps, variant="explicit") > max(found)
 
 
 # Bounded rewards (REFEREE F6) ------------------------------------------------------------------------------------
+
 
 def sign_leak(x, eps):
     """Most an eps-LDP report reveals of a sign with mean x, 50 digits."""
@@ -384,34 +577,57 @@ def sign_leak(x, eps):
 
 @pytest.mark.parametrize("eps", [0.05, 0.5, 1.0, 4.0])
 @pytest.mark.parametrize("x", [1e-4, 0.1, 0.9, 1.0])
-def test_randomised_response_attains_the_largest_divergence_of_signs_and_no_channel_exceeds_it(x, eps):
+def test_randomised_response_attains_the_largest_divergence_of_signs_and_no_channel_exceeds_it(
+    x, eps
+):
     Q = np.array([[math.exp(eps), 1], [1, math.exp(eps)]]) / (math.exp(eps) + 1)
-    divergence = lambda Q: (lambda m0, m1: (m0 * np.log(m0 / m1)).sum())(Q.mean(axis=0), np.array([1 + x, 1 - x]) / 2 @ Q)
+    divergence = lambda Q: (lambda m0, m1: (m0 * np.log(m0 / m1)).sum())(
+        Q.mean(axis=0), np.array([1 + x, 1 - x]) / 2 @ Q
+    )
     assert divergence(Q) == pytest.approx(sign_leak(x, eps), rel=1e-7, abs=1e-16)
     rng = np.random.default_rng(7)
     for _ in range(300):
-        Q = np.exp(eps * (rng.random((2, rng.integers(2, 7))) - 0.5))                # ratios within e^eps before ...
+        Q = np.exp(
+            eps * (rng.random((2, rng.integers(2, 7))) - 0.5)
+        )  # ratios within e^eps before ...
         Q /= Q.sum(axis=1, keepdims=True)
-        if np.abs(np.log(Q[0] / Q[1])).max() <= eps:                                 # ... and after normalising
+        if np.abs(np.log(Q[0] / Q[1])).max() <= eps:  # ... and after normalising
             assert divergence(Q) <= sign_leak(x, eps) + 1e-15
 
 
-@pytest.mark.parametrize("kernel, eps, d", [("se", 1.0, 1), ("matern", 0.1, 1), ("matern", 1.0, 2), ("se", None, 1), ("matern", None, 2)])
+@pytest.mark.parametrize(
+    "kernel, eps, d",
+    [("se", 1.0, 1), ("matern", 0.1, 1), ("matern", 1.0, 2), ("se", None, 1), ("matern", None, 2)],
+)
 def test_bounded_bound_is_the_stated_formula_at_an_admissible_bump(kernel, eps, d):
     T, v, B = 10_000, 2.3, 0.8
     found = bound(kernel, T, eps, d=d, v=v, B=B, variant="bounded")
     n, b = round(found.M ** (1 / d)), math.sqrt(v)
     _, _, table, count, _, _ = bounds.bump(d)
-    assert found.M == n**d and found.Delta * norm(kernel, n, d) <= B * (1 + 1e-8) and 2 * found.Delta <= b
+    assert (
+        found.M == n**d
+        and found.Delta * norm(kernel, n, d) <= B * (1 + 1e-8)
+        and 2 * found.Delta <= b
+    )
     S = sum(k * sign_leak(V * found.Delta / b, eps) for V, k in zip(table, count))
-    assert found == pytest.approx(T * found.Delta * (2 - table @ count / found.M - math.sqrt(2 * T * S / found.M)), rel=1e-8)
+    assert found == pytest.approx(
+        T * found.Delta * (2 - table @ count / found.M - math.sqrt(2 * T * S / found.M)), rel=1e-8
+    )
 
 
 @pytest.mark.parametrize("kernel, private, plain", [("matern", 263, 148), ("se", 69, 42)])
-def test_bounded_bound_has_the_referees_values_falls_with_eps_and_ignores_alpha(kernel, private, plain):
-    assert bound(kernel, variant="bounded") == pytest.approx(private, abs=1) and bound(kernel, eps=None, variant="bounded") == pytest.approx(plain, abs=1)
-    by_eps = [bound(kernel, eps=e, variant="bounded") for e in (1e-3, 0.01, 0.1, 1.0, 5.0, 30.0, 1000.0)]
-    assert all(a >= b for a, b in zip(by_eps, by_eps[1:])) and by_eps[-1] == bound(kernel, eps=None, variant="bounded")
+def test_bounded_bound_has_the_referees_values_falls_with_eps_and_ignores_alpha(
+    kernel, private, plain
+):
+    assert bound(kernel, variant="bounded") == pytest.approx(private, abs=1) and bound(
+        kernel, eps=None, variant="bounded"
+    ) == pytest.approx(plain, abs=1)
+    by_eps = [
+        bound(kernel, eps=e, variant="bounded") for e in (1e-3, 0.01, 0.1, 1.0, 5.0, 30.0, 1000.0)
+    ]
+    assert all(a >= b for a, b in zip(by_eps, by_eps[1:])) and by_eps[-1] == bound(
+        kernel, eps=None, variant="bounded"
+    )
     assert bound(kernel, variant="bounded", alpha=0.4) == bound(kernel, variant="bounded")
 
 
@@ -419,11 +635,20 @@ def test_bounded_bound_has_the_referees_values_falls_with_eps_and_ignores_alpha(
 def test_bounded_bound_is_at_least_the_theorem_with_coth(kernel, eps):
     """b coth(eps/2) sqrt(TM/c2) / (4 sqrt(ln 4/3)), if 2c <= M <= ln(4/3) min(1, 4 tau^2) c2 T and M cells fit."""
     _, _, table, count, _, _ = bounds.bump(1)
-    c, c2, tau, b, checked = table @ count, table**2 @ count, math.tanh(eps / 2) if eps else 1.0, 1.3, 0
+    c, c2, tau, b, checked = (
+        table @ count,
+        table**2 @ count,
+        math.tanh(eps / 2) if eps else 1.0,
+        1.3,
+        0,
+    )
     for T in (10**4, 10**6, 10**9) if kernel == "matern" else (1e60, 1e90):
         for M in range(math.ceil(2 * c), 60 if kernel == "matern" else 13):
             Delta = b / tau * math.sqrt(M / (c2 * T)) / (4 * math.sqrt(math.log(4 / 3)))
-            if M <= math.log(4 / 3) * min(1, 4 * tau**2) * c2 * T and Delta * norm(kernel, M, 1) <= 1:
+            if (
+                M <= math.log(4 / 3) * min(1, 4 * tau**2) * c2 * T
+                and Delta * norm(kernel, M, 1) <= 1
+            ):
                 checked += 1
                 assert T * Delta <= bound(kernel, T, eps, v=b * b, variant="bounded")
     assert checked
@@ -442,20 +667,42 @@ def test_explicit_bound_is_below_the_regret_of_playing_uniformly_on_its_instance
         for T in (100, 10**4):
             found = bound(kernel, T, variant="explicit")
             n, x = int(found.M), (np.arange(2000) + 0.5) / 2000
-            paid = [2 * found.Delta / h0 * h(2 * zeta * n * (x - (m + 0.5) / n)).mean() for m in range(n)]
+            paid = [
+                2 * found.Delta / h0 * h(2 * zeta * n * (x - (m + 0.5) / n)).mean()
+                for m in range(n)
+            ]
             assert 0.2 * T * 2 * found.Delta < found < T * (2 * found.Delta - np.mean(paid))
 
 
 # Surface ----------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("name, value, allowed", [
-    ("kernel", "rbf", "'se' or 'matern'"), ("T", 0, ">= 1"), ("T", math.nan, ">= 1"), ("eps", 0.0, "> 0, or None"), ("eps", math.inf, "> 0, or None"),
-    ("B", -1, "> 0"), ("v", 0, "> 0"), ("alpha", 1.2, r"in \(0, 1\]"), ("alpha", 0.0, r"in \(0, 1\]"), ("d", 1.5, "integer >= 1"), ("d", 0, "integer >= 1"),
-    ("nu", None, "> 0"), ("nu", -2.5, "> 0"), ("variant", "exact", "'printed', 'corrected', 'explicit' or 'bounded'"), ("lengthscale", 0.0, "> 0")])
+
+@pytest.mark.parametrize(
+    "name, value, allowed",
+    [
+        ("kernel", "rbf", "'se' or 'matern'"),
+        ("T", 0, ">= 1"),
+        ("T", math.nan, ">= 1"),
+        ("eps", 0.0, "> 0, or None"),
+        ("eps", math.inf, "> 0, or None"),
+        ("B", -1, "> 0"),
+        ("v", 0, "> 0"),
+        ("alpha", 1.2, r"in \(0, 1\]"),
+        ("alpha", 0.0, r"in \(0, 1\]"),
+        ("d", 1.5, "integer >= 1"),
+        ("d", 0, "integer >= 1"),
+        ("nu", None, "> 0"),
+        ("nu", -2.5, "> 0"),
+        ("variant", "exact", "'printed', 'corrected', 'explicit' or 'bounded'"),
+        ("lengthscale", 0.0, "> 0"),
+    ],
+)
 def test_errors_name_the_argument_the_value_and_what_is_allowed(name, value, allowed):
     arguments = dict(kernel="matern", T=100, eps=1.0, nu=2.5) | PLAIN | {name: value}
     with pytest.raises(ValueError, match=rf"^{name} = .*must be .*{allowed}"):
-        bounds.lower_bound(arguments.pop("kernel"), arguments.pop("T"), arguments.pop("eps"), **arguments)
+        bounds.lower_bound(
+            arguments.pop("kernel"), arguments.pop("T"), arguments.pop("eps"), **arguments
+        )
 
 
 @pytest.mark.parametrize("variant", ["explicit", "bounded"])
@@ -468,4 +715,6 @@ def test_bound_is_a_float_that_keeps_its_reason_when_copied():
     found = bound("se", 1000, 0.01)
     for twin in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
         assert isinstance(twin, float) and math.isnan(twin) and twin.reason == found.reason
-    assert bound().reason == "" and bound().Delta * 10_000 == pytest.approx(bound()) and bound().M > 1
+    assert (
+        bound().reason == "" and bound().Delta * 10_000 == pytest.approx(bound()) and bound().M > 1
+    )

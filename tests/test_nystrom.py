@@ -1,11 +1,12 @@
 """Alg. 4: the embedding and the draw of its dictionary."""
+
 import math
 
 import numpy as np
 import oracle as o
 import pytest
 
-import ldpbo_core as ldpbo
+import ldpbo_core as core
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 X = np.arange(1, 13) / 12
@@ -19,20 +20,22 @@ K = {
 @pytest.mark.parametrize("kernel", K)
 @pytest.mark.parametrize("dictionary", [[0], [11], [2, 5, 7], [0, 1, 2, 3], list(range(12))])
 def test_features_equal_the_pseudo_inverse_root_times_the_kernel(kernel, dictionary):
-    phi = ldpbo.nystrom_features(K[kernel], dictionary)
+    phi = core.nystrom_features(K[kernel], dictionary)
     assert phi.shape == (len(dictionary), 12)
     np.testing.assert_allclose(phi, o.embedding(K[kernel], dictionary)[0].T, atol=1e-9)
 
 
 @pytest.mark.parametrize("kernel", K)
 def test_features_reproduce_the_kernel_on_the_dictionary(kernel):
-    phi = ldpbo.nystrom_features(K[kernel], [1, 4, 6, 10])
-    np.testing.assert_allclose(phi.T @ phi[:, [1, 4, 6, 10]], K[kernel][:, [1, 4, 6, 10]], atol=1e-9)
+    phi = core.nystrom_features(K[kernel], [1, 4, 6, 10])
+    np.testing.assert_allclose(
+        phi.T @ phi[:, [1, 4, 6, 10]], K[kernel][:, [1, 4, 6, 10]], atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("kernel", K)
 def test_features_of_all_arms_reproduce_the_whole_kernel(kernel):
-    phi = ldpbo.nystrom_features(K[kernel], list(range(12)))
+    phi = core.nystrom_features(K[kernel], list(range(12)))
     np.testing.assert_allclose(phi.T @ phi, K[kernel], atol=1e-9)
 
 
@@ -40,41 +43,46 @@ def test_features_of_all_arms_reproduce_the_whole_kernel(kernel):
 def test_embedding_never_exceeds_the_kernel(kernel):
     """K - phi^T phi is a Schur complement, hence positive semi-definite: the approximate variance never falls below 0."""
     for dictionary in ([3], [0, 11], [1, 2, 3, 4, 5]):
-        phi = ldpbo.nystrom_features(K[kernel], dictionary)
+        phi = core.nystrom_features(K[kernel], dictionary)
         assert np.min(np.linalg.eigvalsh(K[kernel] - phi.T @ phi)) > -1e-10
 
 
 def test_coordinates_are_those_of_the_symmetric_root():
     """On the dictionary phi = K_D^{1/2}, which is symmetric; a Cholesky factor would not be (it would change ATA's truncation)."""
     D = [1, 4, 6, 10]
-    block = ldpbo.nystrom_features(K["matern"], D)[:, D]
+    block = core.nystrom_features(K["matern"], D)[:, D]
     np.testing.assert_allclose(block, block.T, atol=1e-12)
     assert np.min(np.linalg.eigvalsh(block)) > 0
     np.testing.assert_allclose(block @ block, K["matern"][np.ix_(D, D)], atol=1e-12)
 
 
 def test_order_of_the_dictionary_permutes_the_coordinates():
-    phi = ldpbo.nystrom_features(K["matern"], [1, 4, 6])
-    np.testing.assert_allclose(ldpbo.nystrom_features(K["matern"], [6, 1, 4]), phi[[2, 0, 1]], atol=1e-12)
+    phi = core.nystrom_features(K["matern"], [1, 4, 6])
+    np.testing.assert_allclose(
+        core.nystrom_features(K["matern"], [6, 1, 4]), phi[[2, 0, 1]], atol=1e-12
+    )
 
 
 def test_eigenvalues_below_1e_12_of_the_largest_are_dropped_and_those_above_are_kept():
     """Two arms with correlation 1 - h have eigenvalues 2 - h and h: the second direction is kept iff h >= 1e-12 (2 - h)."""
     for h, rank in ((1e-8, 2), (1e-11, 2), (1e-13, 1), (0.0, 1)):
         pair = np.array([[1.0, 1 - h], [1 - h, 1.0]])
-        assert np.linalg.matrix_rank(ldpbo.nystrom_features(pair, [0, 1]), tol=1e-9) == rank
-    phi = ldpbo.nystrom_features(np.ones((3, 3)), [0, 1, 2])
+        assert np.linalg.matrix_rank(core.nystrom_features(pair, [0, 1]), tol=1e-9) == rank
+    phi = core.nystrom_features(np.ones((3, 3)), [0, 1, 2])
     np.testing.assert_allclose(phi, np.full((3, 3), 1 / math.sqrt(3)), atol=1e-12)
 
 
 def kept(algorithm):
     dictionary = np.asarray(algorithm.dictionary)
-    return tuple(int(a) for a in (np.flatnonzero(dictionary) if dictionary.dtype == bool else np.sort(dictionary)))
+    return tuple(
+        int(a)
+        for a in (np.flatnonzero(dictionary) if dictionary.dtype == bool else np.sort(dictionary))
+    )
 
 
 def problem(kernel="matern", **change):
     settings = dict(K=K[kernel], f=np.sin(6 * X), B=1.0, R=1.0, v=4.0, c=3.0) | change
-    return ldpbo.Problem(**settings)
+    return core.Problem(**settings)
 
 
 @pytest.mark.parametrize("name, epoch", [("ATA", 1), ("MoMA", 3)])
@@ -82,7 +90,9 @@ def problem(kernel="matern", **change):
 @pytest.mark.parametrize("lam", [1.0, 0.2])
 def test_q_infinite_keeps_the_played_arms_and_the_width_is_exact(name, epoch, kernel, lam):
     T = 60
-    algorithm = ldpbo.make(name, problem(kernel), T, q=math.inf, lam=lam, k=epoch if name == "MoMA" else None)
+    algorithm = core.make(
+        name, problem(kernel), T, q=math.inf, lam=lam, k=epoch if name == "MoMA" else None
+    )
     rng, arms = np.random.default_rng(0), []
     for t in range(T):
         arms.append(algorithm.ask())
@@ -90,12 +100,16 @@ def test_q_infinite_keeps_the_played_arms_and_the_width_is_exact(name, epoch, ke
         if (t + 1) % epoch == 0:
             assert kept(algorithm) == tuple(sorted(set(arms))) and algorithm.m == len(set(arms))
             _, sigma = o.exact_posterior(K[kernel], arms[::epoch], [0.0] * len(arms[::epoch]), lam)
-            np.testing.assert_allclose(algorithm.sigma ** 2, sigma ** 2, atol=1e-9)
+            np.testing.assert_allclose(algorithm.sigma**2, sigma**2, atol=1e-9)
     assert len(set(arms)) > 2
 
 
 def test_q_infinite_and_no_truncation_makes_ata_the_exact_posterior():
-    algorithm, arms, y = ldpbo.make("ATA", problem(v=1e9, f=np.zeros(12)), 50, q=math.inf, beta_scale=1e-5), [], []
+    algorithm, arms, y = (
+        core.make("ATA", problem(v=1e9, f=np.zeros(12)), 50, q=math.inf, beta_scale=1e-5),
+        [],
+        [],
+    )
     rng = np.random.default_rng(2)
     for _ in range(50):
         arms.append(algorithm.ask())
@@ -110,7 +124,15 @@ def test_q_infinite_and_no_truncation_makes_ata_the_exact_posterior():
 @pytest.mark.parametrize("constants, first", [("order", 1.0), ("theorem", 1 + 1 / math.sqrt(0.9))])
 @pytest.mark.parametrize("name", ["ATA", "MoMA"])
 def test_an_empty_dictionary_gives_the_prior_and_the_width_before_data(name, constants, first):
-    algorithm = ldpbo.make(name, problem(), 30, q=1e-300, k=3 if name == "MoMA" else None, constants=constants, rng=np.random.default_rng(0))
+    algorithm = core.make(
+        name,
+        problem(),
+        30,
+        q=1e-300,
+        k=3 if name == "MoMA" else None,
+        constants=constants,
+        rng=np.random.default_rng(0),
+    )
     for _ in range(30):
         algorithm.ask()
         algorithm.tell(5.0)
@@ -123,16 +145,23 @@ def test_an_empty_dictionary_gives_the_prior_and_the_width_before_data(name, con
 def test_dictionary_is_drawn_arm_by_arm_by_the_documented_rule():
     """One uniform u_a per arm and round, arm a kept iff u_a < 1 - (1 - p_a)^{n_a}, p_a = min(q sigma_a^2 / lam, 1) with the width before the update."""
     q, lam, T = 0.8, 0.5, 80
-    algorithm = ldpbo.make("ATA", problem(), T, q=q, lam=lam, rng=np.random.default_rng(11))
-    rng, noise, counts, sizes = np.random.default_rng(11), np.random.default_rng(1), np.zeros(12), set()
+    algorithm = core.make("ATA", problem(), T, q=q, lam=lam, rng=np.random.default_rng(11))
+    rng, noise, counts, sizes = (
+        np.random.default_rng(11),
+        np.random.default_rng(1),
+        np.zeros(12),
+        set(),
+    )
     for _ in range(T):
         before = algorithm.sigma.copy()
         counts[algorithm.ask()] += 1
         algorithm.tell(noise.normal())
-        keep = rng.random(12) < 1 - (1 - np.minimum(q * before ** 2 / lam, 1)) ** counts
+        keep = rng.random(12) < 1 - (1 - np.minimum(q * before**2 / lam, 1)) ** counts
         assert kept(algorithm) == tuple(np.flatnonzero(keep & (counts > 0)))
         sizes.add((algorithm.m, int((counts > 0).sum())))
-    assert any(m < played for m, played in sizes), "nothing was ever dropped: the test would not see a wrong rule"
+    assert any(m < played for m, played in sizes), (
+        "nothing was ever dropped: the test would not see a wrong rule"
+    )
 
 
 @pytest.mark.parametrize("name, q", [("ATA", 6.0), ("MoMA", 6.0), ("ATA", 60.0)])
@@ -141,7 +170,14 @@ def test_rounds_that_skip_the_draw_have_the_dictionary_of_the_rule(name, q, kern
     """As above over many rounds with arms at random, some of them new late: most rounds look at no arm because no uniform is large enough, and none of them may
     differ. Also an arm that is new and dropped at once, so that the dictionary stays as it is and is not that of all played arms."""
     T, level, skipped, dropped = 1500, 1e-290, 0, 0
-    algorithm = ldpbo.make(name, problem(kernel), T, q=q, k=1 if name == "MoMA" else None, rng=np.random.default_rng(11))
+    algorithm = core.make(
+        name,
+        problem(kernel),
+        T,
+        q=q,
+        k=1 if name == "MoMA" else None,
+        rng=np.random.default_rng(11),
+    )
     rng, chooser, counts = np.random.default_rng(11), np.random.default_rng(1), np.zeros(12)
     draw = algorithm._draw
     for t in range(T):
@@ -150,7 +186,10 @@ def test_rounds_that_skip_the_draw_have_the_dictionary_of_the_rule(name, q, kern
         before, arm = algorithm.sigma.copy(), int(min(12, 4 + t // 150) * chooser.random())
         algorithm.tell(chooser.normal(), arm=arm)
         counts[arm] += 1
-        keep = rng.random(12) < 1 - (1 - np.minimum(before ** 2 / max(1 / algorithm.q, level), 1)) ** counts
+        keep = (
+            rng.random(12)
+            < 1 - (1 - np.minimum(before**2 / max(1 / algorithm.q, level), 1)) ** counts
+        )
         assert kept(algorithm) == tuple(np.flatnonzero(keep & (counts > 0))), t
         skipped, dropped = skipped + (not looked), dropped + (algorithm.m < (counts > 0).sum())
     assert skipped > 100 and (q == 60 or dropped > 10), (skipped, dropped)
@@ -158,10 +197,11 @@ def test_rounds_that_skip_the_draw_have_the_dictionary_of_the_rule(name, q, kern
 
 def test_same_sketch_seed_same_run_and_another_seed_another_dictionary():
     def dictionaries(seed):
-        algorithm, out = ldpbo.make("ATA", problem(), 40, q=0.5, rng=np.random.default_rng(seed)), []
+        algorithm, out = core.make("ATA", problem(), 40, q=0.5, rng=np.random.default_rng(seed)), []
         for t in range(40):
             algorithm.ask()
             algorithm.tell(math.sin(t))
             out.append(kept(algorithm))
         return out
+
     assert dictionaries(1) == dictionaries(1) != dictionaries(2)

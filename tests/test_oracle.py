@@ -1,4 +1,5 @@
 """The literal programs are themselves checked where a formula is known, so that agreement with them means something."""
+
 import ast
 import math
 
@@ -8,12 +9,17 @@ import pytest
 
 X = np.arange(1, 9) / 8
 K = o.gram(lambda x, y: o.matern(x, y, 0.3, 2.5), X)
-BIG = dict(B=1.0, R=1.0, v=1e12, c=1.0)          # v this large: no reward is ever truncated
+BIG = dict(B=1.0, R=1.0, v=1e12, c=1.0)  # v this large: no reward is ever truncated
 
 
 def test_oracle_imports_nothing_but_math_numpy_and_scipy():
     tree = ast.parse(open(o.__file__, encoding="utf-8").read())
-    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
     imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert imported == {"math", "numpy", "scipy.special"}
 
@@ -23,7 +29,9 @@ def test_untruncated_ata_with_every_arm_kept_is_the_exact_posterior(lam):
     rng = np.random.default_rng(0)
     a, arms, y = o.oracle("ATA", K, 40, lam=lam, q=math.inf, **BIG), [], []
     for _ in range(40):
-        arms.append(int(rng.integers(5)))        # arms 5..7 are never played: the embedding has to extend to them
+        arms.append(
+            int(rng.integers(5))
+        )  # arms 5..7 are never played: the embedding has to extend to them
         y.append(rng.normal())
         a.feed(arms[-1], y[-1])
     mu, sigma = o.exact_posterior(K, arms, y, lam)

@@ -1,4 +1,5 @@
 """The stored results on the paper's own data: of this code and of the book's own parameters, exact where the data is at hand, and shown first."""
+
 import ast
 import importlib.util
 import json
@@ -13,9 +14,9 @@ import yaml
 from test_problems import ORIGINALS, ROOT, needs_originals
 
 matplotlib.use("Agg")
-import ldpbo_core as ldpbo
+import ldpbo_core as core
 
-fig = pytest.importorskip("ldpbo_figures")
+fig = pytest.importorskip("ldpbo.figures")
 SIX = ["2b", "2c", "2e", "2f", "3b", "3c"]
 STORED = json.loads((ROOT / "data/originals.json").read_text("utf-8"))
 each_panel = pytest.mark.parametrize("panel", SIX)
@@ -24,28 +25,44 @@ each_panel = pytest.mark.parametrize("panel", SIX)
 def parameters(panel):
     """The parameters that a full build gives to the page of a panel."""
     cells = json.loads((ROOT / "notebooks/panel.ipynb").read_text("utf-8"))["cells"]
-    source = next("".join(c["source"]) for c in cells if "parameters" in c["metadata"].get("tags", ()))
+    source = next(
+        "".join(c["source"]) for c in cells if "parameters" in c["metadata"].get("tags", ())
+    )
     defaults = {s.targets[0].id: ast.literal_eval(s.value) for s in ast.parse(source).body}
-    return defaults | yaml.safe_load((ROOT / f"notebooks/params/panel_{panel}.yml").read_text("utf-8"))
+    return defaults | yaml.safe_load(
+        (ROOT / f"notebooks/params/panel_{panel}.yml").read_text("utf-8")
+    )
 
 
 def test_the_stored_results_are_those_of_this_code():
-    assert STORED["code"] == fig.CODE, "data/originals.json is of another core: `make data` (once), then `make originals`"
+    assert STORED["code"] == fig.CODE, (
+        "data/originals.json is of another core: `make data` (once), then `make originals`"
+    )
 
 
 @each_panel
 def test_the_stored_panels_are_the_books_own_and_whole(panel):
     kept, p = STORED["panels"][panel], parameters(panel)
     assert kept["parameters"] == p
-    assert kept["data"] == {"light": "original iw_data_all.mat", "stock": "original fin.csv"}[p["problem"]]
+    assert (
+        kept["data"]
+        == {"light": "original iw_data_all.mat", "stock": "original fin.csv"}[p["problem"]]
+    )
     curves, final, plays = (fig.originals(panel, part) for part in ("regret", "final", "plays"))
-    assert curves.groupby(["setting", "algorithm"]).t.apply(list).map(lambda t: (len(t), t[-1])).unique().tolist() == [(25, p["T"])]
-    assert set(curves.setting) == set(p["beta_scale"]) and set(curves.algorithm) == {*p["names"], "uniform"}
+    assert curves.groupby(["setting", "algorithm"]).t.apply(list).map(
+        lambda t: (len(t), t[-1])
+    ).unique().tolist() == [(25, p["T"])]
+    assert set(curves.setting) == set(p["beta_scale"]) and set(curves.algorithm) == {
+        *p["names"],
+        "uniform",
+    }
     assert list(final.row) == ["TGP", "ATA", "MoMA", "TGP − ATA", "TGP − MoMA", "ATA − MoMA"]
     for s in p["beta_scale"]:
         last = curves[(curves.setting == s) & (curves.t == p["T"])].set_index("algorithm")["mean"]
         for name in p["names"]:
-            assert fig.shares(final, s)[name][0] == pytest.approx(last[name] / last["uniform"], rel=1e-5)
+            assert fig.shares(final, s)[name][0] == pytest.approx(
+                last[name] / last["uniform"], rel=1e-5
+            )
             assert plays[f"{name} (beta x {s:g})"].sum() == pytest.approx(1, abs=1e-6)
 
 
@@ -53,70 +70,118 @@ def test_the_stored_panels_are_the_books_own_and_whole(panel):
 def test_one_stored_panel_is_computed_again_exactly(monkeypatch):
     monkeypatch.setenv("LDPBO_DATA", str(ORIGINALS))
     p = parameters("2f")
-    again = ldpbo.simulate(ldpbo.stock_problem(), "MoMA", p["T"], trials=p["trials"], seed=p["seed"], eps=p["eps"], lam=p["lam"], delta=p["delta"],
-                           acc=p["acc"], constants=p["constants"], k=p["k"])
-    np.testing.assert_allclose(fig.shares(fig.originals("2f", "final"), 1.0)["MoMA"], fig.final(again)["MoMA"], rtol=1e-6)
+    again = core.simulate(
+        core.stock_problem(),
+        "MoMA",
+        p["T"],
+        trials=p["trials"],
+        seed=p["seed"],
+        eps=p["eps"],
+        lam=p["lam"],
+        delta=p["delta"],
+        acc=p["acc"],
+        constants=p["constants"],
+        k=p["k"],
+    )
+    np.testing.assert_allclose(
+        fig.shares(fig.originals("2f", "final"), 1.0)["MoMA"], fig.final(again)["MoMA"], rtol=1e-6
+    )
     kept = fig.originals("2f", "regret")
     kept = kept[(kept.setting == 1.0) & (kept.algorithm == "MoMA")]
-    np.testing.assert_allclose(kept[["mean", "low", "high"]].to_numpy().T, fig.interval(again.regret[0][:, kept.t.astype(int) - 1]), rtol=1e-6)
+    np.testing.assert_allclose(
+        kept[["mean", "low", "high"]].to_numpy().T,
+        fig.interval(again.regret[0][:, kept.t.astype(int) - 1]),
+        rtol=1e-6,
+    )
 
 
 def test_on_the_light_data_wide_bands_play_the_dark_sensors_and_lose_more_than_uniform_play():
     for panel in ("2b", "3b"):
         final, plays = fig.originals(panel, "final"), fig.originals(panel, "plays")
         half = plays.iloc[:2]
-        assert (half.reward < 0.7).all() and (half.loss > 1.3).all() and (plays.loss * plays.arms).sum() / plays.arms.sum() == pytest.approx(1, abs=1e-5)
+        assert (
+            (half.reward < 0.7).all()
+            and (half.loss > 1.3).all()
+            and (plays.loss * plays.arms).sum() / plays.arms.sum() == pytest.approx(1, abs=1e-5)
+        )
         for name in ("TGP", "ATA", "MoMA"):
-            assert fig.shares(final, 1.0)[name][1] > 1 and half[f"{name} (beta x 1)"].sum() > 1.2 * half.arms.sum() / plays.arms.sum()
-        assert half["sigma alone"].sum() > 1.2 * half.arms.sum() / plays.arms.sum() and plays["sigma alone, relative regret"][0] > 1.1
+            assert (
+                fig.shares(final, 1.0)[name][1] > 1
+                and half[f"{name} (beta x 1)"].sum() > 1.2 * half.arms.sum() / plays.arms.sum()
+            )
+        assert (
+            half["sigma alone"].sum() > 1.2 * half.arms.sum() / plays.arms.sum()
+            and plays["sigma alone, relative regret"][0] > 1.1
+        )
 
 
 def test_on_the_stand_in_for_the_light_data_the_arms_with_the_largest_sigma_are_bright(monkeypatch):
     """What the caption of fig-experiments-light says."""
     monkeypatch.delenv("LDPBO_DATA", raising=False)
-    problem, T = ldpbo.light_problem(), parameters("2b")["T"]
+    problem, T = core.light_problem(), parameters("2b")["T"]
     if problem.provenance.startswith("original"):
         pytest.skip("data/original holds the originals")
-    sigma = ldpbo.posterior(problem.K, np.arange(problem.n), np.zeros(problem.n), problem.n / T)[1]
-    assert problem.f[np.argsort(-sigma)[:problem.n // 4]].mean() > 1.2 * problem.f.mean()
+    sigma = core.posterior(problem.K, np.arange(problem.n), np.zeros(problem.n), problem.n / T)[1]
+    assert problem.f[np.argsort(-sigma)[: problem.n // 4]].mean() > 1.2 * problem.f.mean()
 
 
 def test_quarters_are_counted_as_a_loop_counts_them():
-    problem = ldpbo.table_problem(np.random.default_rng(0).gamma(2.0, size=(40, 10)) @ np.triu(np.ones((10, 10))))
-    result = ldpbo.simulate(problem, ["TGP", "MoMA"], 120, trials=2, seed=3, eps=1.0)
+    problem = core.table_problem(
+        np.random.default_rng(0).gamma(2.0, size=(40, 10)) @ np.triu(np.ones((10, 10)))
+    )
+    result = core.simulate(problem, ["TGP", "MoMA"], 120, trials=2, seed=3, eps=1.0)
     found = fig.quarters(problem, {1.0: result}, seed=3, lam=0.5)
-    counts = np.tile(np.arange(10), 12)                                                    # every arm twelve times: T/n plays each
-    sigma = ldpbo.posterior(problem.K, counts, np.zeros(120), 0.5)[1]
+    counts = np.tile(np.arange(10), 12)  # every arm twelve times: T/n plays each
+    sigma = core.posterior(problem.K, counts, np.zeros(120), 0.5)[1]
     order = sorted(range(10), key=lambda arm: -sigma[arm])
     gap, at = problem.f.max() - problem.f, 0
     for q, size in enumerate((3, 3, 2, 2)):
-        arms = order[at:at + size]
+        arms = order[at : at + size]
         at += size
-        assert found.arms[q] == size and found.loss[q] == pytest.approx(gap[arms].mean() / gap.mean()) and found.reward[q] == pytest.approx(problem.f[arms].mean() / problem.f.mean())
+        assert (
+            found.arms[q] == size
+            and found.loss[q] == pytest.approx(gap[arms].mean() / gap.mean())
+            and found.reward[q] == pytest.approx(problem.f[arms].mean() / problem.f.mean())
+        )
         for i, name in enumerate(("TGP", "MoMA")):
-            assert found[f"{name} (beta x 1)"][q] == pytest.approx(sum(result.records["pulls"][i, :, a].sum() for a in arms) / 240)
+            assert found[f"{name} (beta x 1)"][q] == pytest.approx(
+                sum(result.records["pulls"][i, :, a].sum() for a in arms) / 240
+            )
     S, played = problem.K.copy(), np.zeros(10)
-    for _ in range(120):                                                                   # pure exploration, by rank-one updates
+    for _ in range(120):  # pure exploration, by rank-one updates
         arm = int(np.argmax(np.round(np.diag(S), 9)))
         played[arm] += 1
         S = S - np.outer(S[:, arm], S[arm]) / (0.5 + S[arm, arm])
-    assert found["sigma alone, relative regret"][0] == pytest.approx(played @ gap / (120 * gap.mean()), rel=0.02)
+    assert found["sigma alone, relative regret"][0] == pytest.approx(
+        played @ gap / (120 * gap.mean()), rel=0.02
+    )
 
 
 # ---- shown first
 
+
 def test_a_run_on_a_stand_in_stands_under_the_originals_and_a_run_on_the_originals_alone():
     frame = pd.DataFrame({"row": ["TGP"], "mean (beta x 1)": [0.5]})
     both = fig.beside("2b", "final", frame, "stand-in light.csv")
-    assert both.data.tolist() == ["original iw_data_all.mat"] * 6 + ["stand-in light.csv"] and both["mean (beta x 1)"].iloc[-1] == 0.5
-    for panel, data in (("2b", "original iw_data_all.mat"), ("2a", "synthetic, matern kernel"), ("", "stand-in light.csv")):
+    assert (
+        both.data.tolist() == ["original iw_data_all.mat"] * 6 + ["stand-in light.csv"]
+        and both["mean (beta x 1)"].iloc[-1] == 0.5
+    )
+    for panel, data in (
+        ("2b", "original iw_data_all.mat"),
+        ("2a", "synthetic, matern kernel"),
+        ("", "stand-in light.csv"),
+    ):
         assert fig.beside(panel, "final", frame, data).data.tolist() == [data]
 
 
 def test_results_of_another_code_are_marked(monkeypatch):
     assert "NOT this code" in fig.originals_note() or STORED["code"] == fig.CODE
     monkeypatch.setattr(fig, "CODE", "0" * 12)
-    assert "NOT this code: `make originals`" in fig.originals_note() and "T = 20000, 10 trials, seed 2021" in fig.originals_note()
+    assert (
+        "NOT this code: `make originals`" in fig.originals_note()
+        and "T = 20000, 10 trials, seed 2021" in fig.originals_note()
+    )
 
 
 @pytest.mark.parametrize("panel", fig.PANELS)
@@ -124,19 +189,45 @@ def test_a_panel_is_known_by_its_parameters_and_has_the_papers_words(panel):
     p = parameters(panel)
     options = {name: p[name] for name in ("lam", "delta", "acc", "constants", "k")}
     assert fig.panel_of(p["problem"], p["kernel"], p["eps"], **options) == panel
-    assert fig.panel_of(p["problem"], p["kernel"], 7.0, **options) == fig.panel_of(p["problem"], p["kernel"], p["eps"], **options | {"lam": 2.0}) == ""
+    assert (
+        fig.panel_of(p["problem"], p["kernel"], 7.0, **options)
+        == fig.panel_of(p["problem"], p["kernel"], p["eps"], **options | {"lam": 2.0})
+        == ""
+    )
     text = {"2": "empirically outperform", "3": "better or competitive"}[panel[0]]
-    assert text in fig.said(panel) and ("error bar" in fig.said(panel)) == (panel == "2d") and "nothing" in fig.said("")
+    assert (
+        text in fig.said(panel)
+        and ("error bar" in fig.said(panel)) == (panel == "2d")
+        and "nothing" in fig.said("")
+    )
 
 
 def test_the_ranking_names_the_winner_and_says_whether_it_is_clear():
-    table = pd.DataFrame({"data": "original x", "row": ["TGP", "ATA", "MoMA", "TGP − ATA", "TGP − MoMA", "ATA − MoMA"], "mean (beta x 1)": [0.5, 0.4, 0.9, 0.1, -0.4, -0.5],
-                          "low (beta x 1)": [0.4, 0.3, 0.8, 0.05, -0.5, -0.6], "high (beta x 1)": [0.6, 0.5, 1.0, 0.15, -0.3, -0.4]})
+    table = pd.DataFrame(
+        {
+            "data": "original x",
+            "row": ["TGP", "ATA", "MoMA", "TGP − ATA", "TGP − MoMA", "ATA − MoMA"],
+            "mean (beta x 1)": [0.5, 0.4, 0.9, 0.1, -0.4, -0.5],
+            "low (beta x 1)": [0.4, 0.3, 0.8, 0.05, -0.5, -0.6],
+            "high (beta x 1)": [0.6, 0.5, 1.0, 0.15, -0.3, -0.4],
+        }
+    )
     row = fig.ranking({"2e": table}, [1.0]).iloc[0]
-    assert row.winner == "ATA" and row.clear and row.behind == ["TGP", "MoMA"] and not row.private and row.MoMA == (0.9, 0.8, 1.0)
+    assert (
+        row.winner == "ATA"
+        and row.clear
+        and row.behind == ["TGP", "MoMA"]
+        and not row.private
+        and row.MoMA == (0.9, 0.8, 1.0)
+    )
     near = table.assign(**{"low (beta x 1)": [0.4, 0.3, 0.8, -0.01, -0.5, -0.6]})
-    assert not fig.ranking({"2b": near}, [1.0]).clear[0] and fig.ranking({"2b": near}, [1.0]).behind[0] == ["MoMA"]
-    assert fig.verdicts(table, [1.0]) == "**original data** (original x): at order constants ATA has the smallest mean (0.40), clearly"
+    assert not fig.ranking({"2b": near}, [1.0]).clear[0] and fig.ranking(
+        {"2b": near}, [1.0]
+    ).behind[0] == ["MoMA"]
+    assert (
+        fig.verdicts(table, [1.0])
+        == "**original data** (original x): at order constants ATA has the smallest mean (0.40), clearly"
+    )
 
 
 def test_the_command_to_run_a_page_again_has_this_pages_parameters(monkeypatch):
@@ -147,10 +238,24 @@ def test_the_command_to_run_a_page_again_has_this_pages_parameters(monkeypatch):
     monkeypatch.setattr(fig, "display", lambda data, **_: shown.append(data["text/markdown"]))
     fig.rerun("panel")
     words = shlex.split(shown[0].strip("`").removeprefix("bash"))
-    assert words == ["papermill", "notebooks/panel.ipynb", "out.ipynb", "-p", "problem", "light", "-p", "eps", "None", "-y", 'names: ["TGP", "ATA"]', "--log-output"]
+    assert words == [
+        "papermill",
+        "notebooks/panel.ipynb",
+        "out.ipynb",
+        "-p",
+        "problem",
+        "light",
+        "-p",
+        "eps",
+        "None",
+        "-y",
+        'names: ["TGP", "ATA"]',
+        "--log-output",
+    ]
 
 
 # ---- data/originals.py
+
 
 @pytest.fixture
 def program():
@@ -160,21 +265,56 @@ def program():
 
 
 def page(folder, panel, data):
-    tables = {"regret": {"t": [1, 2]}, "final": {"row": ["TGP", "ATA"]}, "plays": {"quarter": [1, 2]}}
-    outputs = [{"output_type": "display_data", "metadata": {}, "data": {fig.TABLE: {"name": f"fig-panel-{panel}-{part}", "columns": {"data": [data] * 2} | columns}}}
-               for part, columns in tables.items()]
-    cell = {"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]}, "execution_count": 1, "outputs": outputs, "source": "T = 2   # rounds"}
-    (folder / f"panel_{panel}.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    tables = {
+        "regret": {"t": [1, 2]},
+        "final": {"row": ["TGP", "ATA"]},
+        "plays": {"quarter": [1, 2]},
+    }
+    outputs = [
+        {
+            "output_type": "display_data",
+            "metadata": {},
+            "data": {
+                fig.TABLE: {
+                    "name": f"fig-panel-{panel}-{part}",
+                    "columns": {"data": [data] * 2} | columns,
+                }
+            },
+        }
+        for part, columns in tables.items()
+    ]
+    cell = {
+        "cell_type": "code",
+        "id": "a",
+        "metadata": {"tags": ["parameters"]},
+        "execution_count": 1,
+        "outputs": outputs,
+        "source": "T = 2   # rounds",
+    }
+    (folder / f"panel_{panel}.ipynb").write_text(
+        json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    )
 
 
 def test_collected_is_what_the_pages_hold_and_a_stand_in_is_refused(program, tmp_path, monkeypatch):
-    monkeypatch.setenv("LDPBO_PAGES", "")                                                  # put back at the end
-    assert program.PANELS == SIX == [p for p, title in fig.PANELS.items() if "synthetic" not in title]
+    monkeypatch.setenv("LDPBO_PAGES", "")  # put back at the end
+    assert (
+        program.PANELS == SIX == [p for p, title in fig.PANELS.items() if "synthetic" not in title]
+    )
     for panel in SIX:
         page(tmp_path, panel, "original fin.csv")
     program.write(results := program.collect(tmp_path), tmp_path / "kept.json")
-    assert json.loads((tmp_path / "kept.json").read_text("utf-8")) == results and results["code"] == fig.CODE
-    assert results["panels"]["3c"] == {"parameters": {"T": 2}, "data": "original fin.csv", "regret": {"t": [1.0, 2.0]}, "final": {"row": ["TGP", "ATA"]}, "plays": {"quarter": [1.0, 2.0]}}
+    assert (
+        json.loads((tmp_path / "kept.json").read_text("utf-8")) == results
+        and results["code"] == fig.CODE
+    )
+    assert results["panels"]["3c"] == {
+        "parameters": {"T": 2},
+        "data": "original fin.csv",
+        "regret": {"t": [1.0, 2.0]},
+        "final": {"row": ["TGP", "ATA"]},
+        "plays": {"quarter": [1.0, 2.0]},
+    }
     page(tmp_path, "2f", "stand-in stocks.csv")
     with pytest.raises(SystemExit, match="panel_2f was not run on the original data"):
         program.collect(tmp_path)

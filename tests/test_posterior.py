@@ -1,4 +1,5 @@
 """Eqs. (mu) and (sigma), and the greedy information gain."""
+
 import itertools
 import math
 
@@ -6,7 +7,7 @@ import numpy as np
 import oracle as o
 import pytest
 
-import ldpbo_core as ldpbo
+import ldpbo_core as core
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 X = np.arange(1, 21) / 20
@@ -29,18 +30,21 @@ def plays(t, seed=0):
 @pytest.mark.parametrize("t", [1, 7, 90])
 def test_posterior_equals_the_t_by_t_formula(kernel, lam, t):
     arms, y = plays(t)
-    mu, sigma = ldpbo.posterior(K[kernel], arms, y, lam)
+    mu, sigma = core.posterior(K[kernel], arms, y, lam)
     expected_mu, expected_sigma = o.exact_posterior(K[kernel], arms, y, lam)
     np.testing.assert_allclose(mu, expected_mu, atol=1e-10)
-    np.testing.assert_allclose(sigma ** 2, expected_sigma ** 2, atol=1e-11)
+    np.testing.assert_allclose(sigma**2, expected_sigma**2, atol=1e-11)
 
 
 def test_posterior_equals_scikit_learn():
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import Matern
+
     arms, y = plays(60)
-    mu, sigma = ldpbo.posterior(K["matern"], arms, y, 0.3)
-    model = GaussianProcessRegressor(Matern(length_scale=0.2, nu=2.5), alpha=0.3, optimizer=None).fit(X[arms, None], y)
+    mu, sigma = core.posterior(K["matern"], arms, y, 0.3)
+    model = GaussianProcessRegressor(
+        Matern(length_scale=0.2, nu=2.5), alpha=0.3, optimizer=None
+    ).fit(X[arms, None], y)
     expected_mu, expected_sigma = model.predict(X[:, None], return_std=True)
     np.testing.assert_allclose(mu, expected_mu, atol=1e-10)
     np.testing.assert_allclose(sigma, expected_sigma, atol=1e-10)
@@ -48,7 +52,7 @@ def test_posterior_equals_scikit_learn():
 
 @pytest.mark.parametrize("kernel", K)
 def test_posterior_without_data_is_the_prior(kernel):
-    mu, sigma = ldpbo.posterior(K[kernel], [], [], 1.0)
+    mu, sigma = core.posterior(K[kernel], [], [], 1.0)
     np.testing.assert_array_equal(mu, np.zeros(20))
     np.testing.assert_allclose(sigma, np.sqrt(np.diag(K[kernel])), rtol=1e-12)
 
@@ -56,16 +60,19 @@ def test_posterior_without_data_is_the_prior(kernel):
 def test_posterior_does_not_depend_on_the_order_of_the_data():
     arms, y = plays(50)
     shuffled = np.random.default_rng(1).permutation(50)
-    for one, other in zip(ldpbo.posterior(K["se"], arms, y, 0.1), ldpbo.posterior(K["se"], arms[shuffled], y[shuffled], 0.1)):
+    for one, other in zip(
+        core.posterior(K["se"], arms, y, 0.1),
+        core.posterior(K["se"], arms[shuffled], y[shuffled], 0.1),
+    ):
         np.testing.assert_allclose(one, other, atol=1e-11)
 
 
 def test_posterior_mean_is_linear_in_the_rewards_and_its_width_ignores_them():
     arms, y = plays(50)
     z = plays(50, seed=9)[1]
-    mu_y, sigma_y = ldpbo.posterior(K["matern"], arms, y, 1.0)
-    mu_z, sigma_z = ldpbo.posterior(K["matern"], arms, z, 1.0)
-    mu, sigma = ldpbo.posterior(K["matern"], arms, 2 * y - 3 * z, 1.0)
+    mu_y, sigma_y = core.posterior(K["matern"], arms, y, 1.0)
+    mu_z, sigma_z = core.posterior(K["matern"], arms, z, 1.0)
+    mu, sigma = core.posterior(K["matern"], arms, 2 * y - 3 * z, 1.0)
     np.testing.assert_allclose(mu, 2 * mu_y - 3 * mu_z, atol=1e-11)
     np.testing.assert_array_equal(sigma, sigma_y)
     np.testing.assert_array_equal(sigma, sigma_z)
@@ -73,21 +80,23 @@ def test_posterior_mean_is_linear_in_the_rewards_and_its_width_ignores_them():
 
 def test_width_never_grows_with_data():
     arms, y = plays(60)
-    widths = [ldpbo.posterior(K["se"], arms[:t], y[:t], 0.5)[1] for t in range(61)]
+    widths = [core.posterior(K["se"], arms[:t], y[:t], 0.5)[1] for t in range(61)]
     assert all(np.all(later <= earlier + 1e-9) for earlier, later in zip(widths, widths[1:]))
 
 
-@pytest.mark.parametrize("t", [1, 10, 10 ** 6])
+@pytest.mark.parametrize("t", [1, 10, 10**6])
 def test_one_arm_has_the_closed_form_of_ridge_regression(t):
-    mu, sigma = ldpbo.posterior(np.eye(1), [0] * t, [2.0] * t, 0.5)
-    assert mu[0] == pytest.approx(2 * t / (t + 0.5), rel=1e-12) and sigma[0] == pytest.approx(math.sqrt(0.5 / (t + 0.5)), rel=1e-9)
+    mu, sigma = core.posterior(np.eye(1), [0] * t, [2.0] * t, 0.5)
+    assert mu[0] == pytest.approx(2 * t / (t + 0.5), rel=1e-12) and sigma[0] == pytest.approx(
+        math.sqrt(0.5 / (t + 0.5)), rel=1e-9
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------------ information gain
 @pytest.mark.parametrize("lam", [1.0, 0.05])
 @pytest.mark.parametrize("kernel", K)
 def test_information_gain_equals_the_greedy_multiset_by_definition(kernel, lam):
-    gains = ldpbo.information_gain(K[kernel], 60, lam)
+    gains = core.information_gain(K[kernel], 60, lam)
     assert gains.shape == (61,) and gains[0] == 0
     np.testing.assert_allclose(gains, o.greedy_gains(K[kernel], 60, lam), rtol=1e-9)
 
@@ -95,15 +104,17 @@ def test_information_gain_equals_the_greedy_multiset_by_definition(kernel, lam):
 @pytest.mark.parametrize("lam", [1.0, 0.2])
 def test_information_gain_of_independent_arms_has_a_closed_form(lam):
     """K = I: t plays are spread evenly, t = 20 a + r."""
-    gains = ldpbo.information_gain(np.eye(20), 70, lam)
+    gains = core.information_gain(np.eye(20), 70, lam)
     for t in range(71):
         a, r = divmod(t, 20)
-        assert gains[t] == pytest.approx(0.5 * ((20 - r) * math.log1p(a / lam) + r * math.log1p((a + 1) / lam)), rel=1e-12)
+        assert gains[t] == pytest.approx(
+            0.5 * ((20 - r) * math.log1p(a / lam) + r * math.log1p((a + 1) / lam)), rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("kernel", K)
 def test_information_gain_grows_with_shrinking_steps(kernel):
-    steps = np.diff(ldpbo.information_gain(K[kernel], 100, 1.0))
+    steps = np.diff(core.information_gain(K[kernel], 100, 1.0))
     assert np.all(steps > 0) and np.all(np.diff(steps) <= 1e-9)
 
 
@@ -111,13 +122,16 @@ def test_information_gain_grows_with_shrinking_steps(kernel):
 def test_information_gain_is_within_1_minus_1_over_e_of_the_best_multiset(kernel):
     """C: greedy <= gamma_t <= greedy / (1 - 1/e), the maximum found by trying every multiset of 6 arms."""
     small = K[kernel][:6, :6]
-    gains = ldpbo.information_gain(small, 5, 1.0)
+    gains = core.information_gain(small, 5, 1.0)
     for t in range(1, 6):
-        best = max(o.gain(small, list(A), 1.0) for A in itertools.combinations_with_replacement(range(6), t))
+        best = max(
+            o.gain(small, list(A), 1.0)
+            for A in itertools.combinations_with_replacement(range(6), t)
+        )
         assert gains[t] <= best * (1 + 1e-12) and best <= gains[t] / (1 - 1 / math.e) * (1 + 1e-12)
 
 
 def test_information_gain_bounds_the_gain_of_any_plays():
-    gains = ldpbo.information_gain(K["matern"], 40, 1.0)
+    gains = core.information_gain(K["matern"], 40, 1.0)
     for seed in range(20):
         assert o.gain(K["matern"], plays(40, seed)[0], 1.0) <= gains[40] / (1 - 1 / math.e)

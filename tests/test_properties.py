@@ -2,6 +2,7 @@
 
 The profile `fixed` (default) draws the same examples on every machine; HYPOTHESIS_PROFILE=explore draws new ones each time, ten times as many.
 """
+
 import math
 import os
 import re
@@ -15,11 +16,15 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import ldpbo_bounds as bounds
-import ldpbo_core as ldpbo
+import ldpbo_core as core
+from ldpbo import bounds
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
-relaxed = dict(deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate, Phase.shrink])
+relaxed = dict(
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+)
 settings.register_profile("fixed", derandomize=True, **relaxed)
 settings.register_profile("explore", derandomize=False, print_blob=True, **relaxed)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
@@ -36,7 +41,9 @@ def outcome(call, *arguments):
         return call()
     except ValueError as error:
         first = re.match(r"\w+", str(error))
-        assert first and first.group() in arguments, f"the message names none of {arguments}: {error}"
+        assert first and first.group() in arguments, (
+            f"the message names none of {arguments}: {error}"
+        )
         assert len(str(error)) < 400
         return None
 
@@ -45,12 +52,19 @@ def finite(*values):
     return all(np.all(np.isfinite(value)) for value in values)
 
 
-NUMBER = st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.sampled_from([0.0, -0.0, 1.0, -1.0, 1e-300, 1e300, 5e-324, math.inf, math.nan]))
+NUMBER = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.sampled_from([0.0, -0.0, 1.0, -1.0, 1e-300, 1e300, 5e-324, math.inf, math.nan]),
+)
 POSITIVE = st.floats(1e-3, 1e3)
 ANY_POSITIVE = st.one_of(POSITIVE, NUMBER)
 PROBABILITY = st.one_of(st.floats(0.001, 0.999), NUMBER)
-POINTS = hnp.arrays(float, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5), elements=NUMBER)
-GOOD_POINTS = hnp.arrays(float, st.tuples(st.integers(1, 6), st.integers(1, 3)), elements=st.floats(-5, 5))
+POINTS = hnp.arrays(
+    float, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5), elements=NUMBER
+)
+GOOD_POINTS = hnp.arrays(
+    float, st.tuples(st.integers(1, 6), st.integers(1, 3)), elements=st.floats(-5, 5)
+)
 
 
 SETTINGS_OF_ONE_NUMBER = ("T", "eps", "lam", "delta", "acc", "beta_scale", "q", "k")
@@ -80,13 +94,46 @@ def kernels(draw):
 def problems(draw):
     K = draw(kernels())
     f = draw(hnp.arrays(float, len(K), elements=st.floats(-10, 10)))
-    return ldpbo.Problem(K=K, f=f, B=max(0.1, np.max(np.abs(f))), R=draw(st.floats(0, 10)), v=draw(st.floats(0.01, 1e3)), c=draw(st.floats(0, 1e3)),
-                         alpha=draw(st.floats(0.05, 1.0)), noise=draw(st.sampled_from(["uniform", "t3"])))
+    return core.Problem(
+        K=K,
+        f=f,
+        B=max(0.1, np.max(np.abs(f))),
+        R=draw(st.floats(0, 10)),
+        v=draw(st.floats(0.01, 1e3)),
+        c=draw(st.floats(0, 1e3)),
+        alpha=draw(st.floats(0.05, 1.0)),
+        noise=draw(st.sampled_from(["uniform", "t3"])),
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------------ odd kinds
-ODD = st.sampled_from([1j, np.complex128(1 + 2j), np.datetime64("2020-01-01"), np.timedelta64(3, "s"), np.ma.masked, 10 ** 400, -10 ** 400, "1", b"1", None, (), {}, object(),
-                       float, True, 5e-324, 1e-300, -5e-324, 1.7e308, np.float32(1e-45), np.longdouble("1e4000"), Fraction(1, 10 ** 400), Decimal("1.5")])
+ODD = st.sampled_from(
+    [
+        1j,
+        np.complex128(1 + 2j),
+        np.datetime64("2020-01-01"),
+        np.timedelta64(3, "s"),
+        np.ma.masked,
+        10**400,
+        -(10**400),
+        "1",
+        b"1",
+        None,
+        (),
+        {},
+        object(),
+        float,
+        True,
+        5e-324,
+        1e-300,
+        -5e-324,
+        1.7e308,
+        np.float32(1e-45),
+        np.longdouble("1e4000"),
+        Fraction(1, 10**400),
+        Decimal("1.5"),
+    ]
+)
 ANY = st.one_of(st.floats(0.1, 5), st.integers(1, 5), ODD)
 
 
@@ -99,38 +146,71 @@ def built(values, how):
     return array if how == "object" else list(values)
 
 
-ARRAYS = st.builds(built, st.lists(ANY, min_size=3, max_size=3), st.sampled_from(["object", "masked", "list"]))
+ARRAYS = st.builds(
+    built, st.lists(ANY, min_size=3, max_size=3), st.sampled_from(["object", "masked", "list"])
+)
 
 
 def plain(values):
     """What the core may take for three numbers: no kind that NumPy would turn into a number without a word."""
-    real = lambda x: isinstance(x, (bool, int, float, np.integer, np.floating, Fraction)) and not isinstance(x, np.timedelta64)
+    real = lambda x: (
+        isinstance(x, (bool, int, float, np.integer, np.floating, Fraction))
+        and not isinstance(x, np.timedelta64)
+    )
     return not np.ma.is_masked(values) and all(map(real, values))
 
 
 @cases(300)
 @given(ARRAYS, ANY)
-@example([(), (), ()], 1.0)                                        # no numbers at all: nothing comes back, if anything
+@example([(), (), ()], 1.0)  # no numbers at all: nothing comes back, if anything
 @pytest.mark.filterwarnings("ignore:Warning. converting a masked element to nan")
 def test_arrays_of_any_kind_are_numbers_or_are_refused(x, y):
-    table = lambda: ldpbo.table_problem(np.stack([x, np.arange(3), np.ones(3)]).T) if plain(x) else ldpbo.empirical_kernel([x, x[::-1]])
-    calls = [(lambda: ldpbo.Problem(K=np.eye(3), f=x, B=1.0, R=1.0).f, ["f"]), (lambda: ldpbo.posterior(np.eye(3), [0, 1, 2], x, 1.0), ["y"]),
-             (lambda: ldpbo.se_kernel(x, x, lengthscale=1.0), ["X"]), (lambda: ldpbo.CTL(1.0, 1.0, 1.0).privatise(x, np.random.default_rng(0)), ["y"]),
-             (lambda: ldpbo.CTL(1.0, 1.0, 1.0).log_density(x, 0.0), ["report"]), (lambda: ldpbo.posterior(np.eye(3), x, [1.0] * 3, 1.0), ["arm", "arms"]),
-             (table, ["samples"])]
+    table = lambda: (
+        core.table_problem(np.stack([x, np.arange(3), np.ones(3)]).T)
+        if plain(x)
+        else core.empirical_kernel([x, x[::-1]])
+    )
+    calls = [
+        (lambda: core.Problem(K=np.eye(3), f=x, B=1.0, R=1.0).f, ["f"]),
+        (lambda: core.posterior(np.eye(3), [0, 1, 2], x, 1.0), ["y"]),
+        (lambda: core.se_kernel(x, x, lengthscale=1.0), ["X"]),
+        (lambda: core.CTL(1.0, 1.0, 1.0).privatise(x, np.random.default_rng(0)), ["y"]),
+        (lambda: core.CTL(1.0, 1.0, 1.0).log_density(x, 0.0), ["report"]),
+        (lambda: core.posterior(np.eye(3), x, [1.0] * 3, 1.0), ["arm", "arms"]),
+        (table, ["samples"]),
+    ]
     for call, names in calls:
         answer = outcome(call, *names)
         assert answer is None or plain(x) or np.size(answer) == np.size(x) == 0
-        assert answer is None or isinstance(answer, ldpbo.Problem) or finite(*answer)
+        assert answer is None or isinstance(answer, core.Problem) or finite(*answer)
 
 
 @cases(400)
-@given(st.sampled_from(["TGP", "ATA", "MoMA", "GP-UCB"]), st.sampled_from(SETTINGS_OF_ONE_NUMBER), ANY, st.sampled_from(["order", "theorem"]), ANY)
+@given(
+    st.sampled_from(["TGP", "ATA", "MoMA", "GP-UCB"]),
+    st.sampled_from(SETTINGS_OF_ONE_NUMBER),
+    ANY,
+    st.sampled_from(["order", "theorem"]),
+    ANY,
+)
 @pytest.mark.filterwarnings("ignore:Warning. converting a masked element to nan")
 def test_settings_of_any_kind_are_numbers_or_are_refused(name, setting, value, constants, reward):
-    problem = ldpbo.Problem(K=ldpbo.se_kernel(np.arange(4) / 4, np.arange(4) / 4, lengthscale=0.3), B=1.0, R=1.0)
+    problem = core.Problem(
+        K=core.se_kernel(np.arange(4) / 4, np.arange(4) / 4, lengthscale=0.3), B=1.0, R=1.0
+    )
     T = value if setting == "T" else 300
-    algorithm = outcome(lambda: ldpbo.make(name, problem, T, rng=0, constants=constants, **({} if setting == "T" else {setting: value})), setting, "k")
+    algorithm = outcome(
+        lambda: core.make(
+            name,
+            problem,
+            T,
+            rng=0,
+            constants=constants,
+            **({} if setting == "T" else {setting: value}),
+        ),
+        setting,
+        "k",
+    )
     if algorithm is None:
         return
     assert value is None or plain([value])
@@ -145,7 +225,10 @@ def test_settings_of_any_kind_are_numbers_or_are_refused(name, setting, value, c
 @cases(150)
 @given(POINTS, POINTS, ANY_POSITIVE, ANY_POSITIVE)
 def test_kernels_of_any_input(X, Y, lengthscale, nu):
-    for call in (lambda: ldpbo.se_kernel(X, Y, lengthscale=lengthscale), lambda: ldpbo.matern_kernel(X, Y, lengthscale=lengthscale, nu=nu)):
+    for call in (
+        lambda: core.se_kernel(X, Y, lengthscale=lengthscale),
+        lambda: core.matern_kernel(X, Y, lengthscale=lengthscale, nu=nu),
+    ):
         K = outcome(call, "X", "Y", "lengthscale", "nu")
         if K is not None:
             assert finite(K) and np.all(K >= 0) and np.all(K <= 1 + 1e-12)
@@ -154,26 +237,43 @@ def test_kernels_of_any_input(X, Y, lengthscale, nu):
 @cases(100)
 @given(GOOD_POINTS, POSITIVE, st.floats(0.05, 60))
 def test_kernels_of_good_points_are_positive_semidefinite(X, lengthscale, nu):
-    for K in (ldpbo.se_kernel(X, X, lengthscale=lengthscale), ldpbo.matern_kernel(X, X, lengthscale=lengthscale, nu=nu)):
-        assert np.allclose(K, K.T, atol=1e-13) and np.allclose(np.diag(K), 1) and np.min(np.linalg.eigvalsh(K)) > -1e-9
-        ldpbo.posterior(K, [0], [1.0], 1.0)                        # and the core accepts its own kernels
+    for K in (
+        core.se_kernel(X, X, lengthscale=lengthscale),
+        core.matern_kernel(X, X, lengthscale=lengthscale, nu=nu),
+    ):
+        assert (
+            np.allclose(K, K.T, atol=1e-13)
+            and np.allclose(np.diag(K), 1)
+            and np.min(np.linalg.eigvalsh(K)) > -1e-9
+        )
+        core.posterior(K, [0], [1.0], 1.0)  # and the core accepts its own kernels
 
 
 @cases(60)
 @given(st.floats(1e-6, 20), st.floats(0.05, 8))
 def test_matern_equals_its_bessel_form(s, nu):
-    assert ldpbo.matern_kernel([0.0], [s], lengthscale=1.0, nu=nu)[0, 0] == pytest.approx(o.matern(0.0, s, 1.0, nu), rel=1e-8, abs=1e-12)
+    assert core.matern_kernel([0.0], [s], lengthscale=1.0, nu=nu)[0, 0] == pytest.approx(
+        o.matern(0.0, s, 1.0, nu), rel=1e-8, abs=1e-12
+    )
 
 
 @cases(100)
-@given(hnp.arrays(float, st.tuples(st.integers(0, 8), st.integers(0, 5)), elements=st.one_of(st.floats(-10, 10), NUMBER)))
-@example(np.array([[0.0], [1.41421356e50]]))                       # squares beyond what v may be
-@example(np.array([[0.0], [2.2e-309]]))                            # a column that varies, by so little that its deviation is 0
+@given(
+    hnp.arrays(
+        float,
+        st.tuples(st.integers(0, 8), st.integers(0, 5)),
+        elements=st.one_of(st.floats(-10, 10), NUMBER),
+    )
+)
+@example(np.array([[0.0], [1.41421356e50]]))  # squares beyond what v may be
+@example(
+    np.array([[0.0], [2.2e-309]])
+)  # a column that varies, by so little that its deviation is 0
 def test_tables_of_any_numbers(table):
-    K = outcome(lambda: ldpbo.empirical_kernel(table), "samples")
+    K = outcome(lambda: core.empirical_kernel(table), "samples")
     if K is not None:
         assert finite(K) and np.allclose(np.diag(K), 1) and np.max(np.abs(K)) <= 1 + 1e-9
-    problem = outcome(lambda: ldpbo.table_problem(table), "samples", "K", "B")
+    problem = outcome(lambda: core.table_problem(table), "samples", "K", "B")
     if problem is not None:
         assert finite(problem.K, problem.f, problem.B, problem.R, problem.v, problem.c)
         bound = (problem.B + problem.R) * (1 + 1e-9)
@@ -182,25 +282,40 @@ def test_tables_of_any_numbers(table):
 
 # ------------------------------------------------------------------------------------------------------------------ posterior, gain, features
 @cases(100)
-@given(kernels(), st.lists(st.tuples(st.integers(0, 8), st.floats(-1e6, 1e6)), max_size=25), st.floats(1e-3, 1e3))
+@given(
+    kernels(),
+    st.lists(st.tuples(st.integers(0, 8), st.floats(-1e6, 1e6)), max_size=25),
+    st.floats(1e-3, 1e3),
+)
 def test_posterior_of_good_kernels(K, data, lam):
     arms, y = [a for a, _ in data], [r for _, r in data]
-    answer = outcome(lambda: ldpbo.posterior(K, arms, y, lam), "arm", "arms")
+    answer = outcome(lambda: core.posterior(K, arms, y, lam), "arm", "arms")
     assert (answer is None) == any(a >= len(K) for a in arms)
     if answer is not None:
         mu, sigma = answer
         expected_mu, expected_sigma = o.exact_posterior(K, arms, y, lam)
         size = 1 + max(map(abs, y), default=0)
-        assert np.allclose(mu, expected_mu, atol=1e-7 * size) and np.allclose(sigma ** 2, expected_sigma ** 2, atol=1e-9)
-        assert np.all(sigma ** 2 <= np.diag(K) + 1e-12)
+        assert np.allclose(mu, expected_mu, atol=1e-7 * size) and np.allclose(
+            sigma**2, expected_sigma**2, atol=1e-9
+        )
+        assert np.all(sigma**2 <= np.diag(K) + 1e-12)
 
 
 @cases(60)
-@given(hnp.arrays(float, hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=4), elements=NUMBER), st.lists(st.integers(-2, 5), max_size=3), NUMBER, NUMBER)
+@given(
+    hnp.arrays(
+        float, hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=4), elements=NUMBER
+    ),
+    st.lists(st.integers(-2, 5), max_size=3),
+    NUMBER,
+    NUMBER,
+)
 def test_posterior_gain_and_features_of_any_matrix(K, arms, y, lam):
-    mu_sigma = outcome(lambda: ldpbo.posterior(K, arms, [y] * len(arms), lam), "K", "arm", "arms", "y", "lam")
-    gains = outcome(lambda: ldpbo.information_gain(K, len(arms), lam), "K", "lam", "T")
-    features = outcome(lambda: ldpbo.nystrom_features(K, arms), "K", "arm", "dictionary")
+    mu_sigma = outcome(
+        lambda: core.posterior(K, arms, [y] * len(arms), lam), "K", "arm", "arms", "y", "lam"
+    )
+    gains = outcome(lambda: core.information_gain(K, len(arms), lam), "K", "lam", "T")
+    features = outcome(lambda: core.nystrom_features(K, arms), "K", "arm", "dictionary")
     for answer in (mu_sigma, gains, features):
         assert answer is None or finite(*answer)
 
@@ -208,17 +323,25 @@ def test_posterior_gain_and_features_of_any_matrix(K, arms, y, lam):
 @cases(60)
 @given(kernels(), st.integers(0, 40), st.floats(1e-3, 1e3))
 def test_information_gain_is_concave_and_bounded(K, T, lam):
-    gains = ldpbo.information_gain(K, T, lam)
+    gains = core.information_gain(K, T, lam)
     steps = np.diff(gains)
-    assert gains[0] == 0 and np.all(steps >= 0) and np.all(np.diff(steps) <= 1e-8 * (1 + steps[:-1])) and np.all(steps <= 0.5 * math.log1p(1 / lam) + 1e-9)
+    assert (
+        gains[0] == 0
+        and np.all(steps >= 0)
+        and np.all(np.diff(steps) <= 1e-8 * (1 + steps[:-1]))
+        and np.all(steps <= 0.5 * math.log1p(1 / lam) + 1e-9)
+    )
 
 
 @cases(60)
 @given(kernels(), st.data())
 def test_features_never_exceed_the_kernel(K, data):
     dictionary = data.draw(st.lists(st.integers(0, len(K) - 1), unique=True))
-    phi = ldpbo.nystrom_features(K, dictionary)
-    assert phi.shape == (len(dictionary), len(K)) and np.min(np.linalg.eigvalsh(K - phi.T @ phi)) > -1e-7
+    phi = core.nystrom_features(K, dictionary)
+    assert (
+        phi.shape == (len(dictionary), len(K))
+        and np.min(np.linalg.eigvalsh(K - phi.T @ phi)) > -1e-7
+    )
     assert np.allclose((phi.T @ phi)[dictionary], K[dictionary], atol=1e-7)
 
 
@@ -226,28 +349,53 @@ def test_features_never_exceed_the_kernel(K, data):
 @cases(100)
 @given(NUMBER, NUMBER, NUMBER, NUMBER)
 def test_ctl_of_any_numbers(eps, B, R, y):
-    curator = outcome(lambda: ldpbo.CTL(eps, B, R), "eps", "B", "R")
+    curator = outcome(lambda: core.CTL(eps, B, R), "eps", "B", "R")
     if curator is None:
         return
     report = outcome(lambda: curator.privatise(y, np.random.default_rng(0)), "y")
     assert (report is None) == (not math.isfinite(y))
     if report is not None:
-        assert finite(report, curator.scale, curator.variance) and curator.scale == pytest.approx(2 * (B + R) / eps)
+        assert finite(report, curator.scale, curator.variance) and curator.scale == pytest.approx(
+            2 * (B + R) / eps
+        )
         assert curator.clipped == (abs(y) > B + R) and finite(curator.log_density(report, y))
 
 
 @cases(100)
-@given(st.floats(1e-3, 50), st.floats(1e-3, 1e3), st.floats(0, 1e3), st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
-@example(1.001, 0.015625, 0.0, 1.0, -1.0, 524288.0)                # log-densities of 2e7: the last digit of one is 4e-9
+@given(
+    st.floats(1e-3, 50),
+    st.floats(1e-3, 1e3),
+    st.floats(0, 1e3),
+    st.floats(-1e6, 1e6),
+    st.floats(-1e6, 1e6),
+    st.floats(-1e6, 1e6),
+)
+@example(
+    1.001, 0.015625, 0.0, 1.0, -1.0, 524288.0
+)  # log-densities of 2e7: the last digit of one is 4e-9
 def test_lemma_1_log_density_ratio_never_exceeds_eps(eps, B, R, y, y_prime, report):
     """For every pair of rewards, inside the assumption or not, and every report."""
-    curator = ldpbo.CTL(eps, B, R)
+    curator = core.CTL(eps, B, R)
     one, other = curator.log_density(report, y), curator.log_density(report, y_prime)
-    assert abs(one - other) <= eps * (1 + 1e-9) + 1e-9 + 2 * np.spacing(max(abs(one), abs(other)))          # each is a rounded number
+    assert abs(one - other) <= eps * (1 + 1e-9) + 1e-9 + 2 * np.spacing(
+        max(abs(one), abs(other))
+    )  # each is a rounded number
 
 
 # ------------------------------------------------------------------------------------------------------------------ algorithms
-SETTINGS = ("name", "T", "eps", "lam", "delta", "acc", "constants", "beta_scale", "q", "k", "weibull")
+SETTINGS = (
+    "name",
+    "T",
+    "eps",
+    "lam",
+    "delta",
+    "acc",
+    "constants",
+    "beta_scale",
+    "q",
+    "k",
+    "weibull",
+)
 
 
 @cases(250)
@@ -255,22 +403,40 @@ SETTINGS = ("name", "T", "eps", "lam", "delta", "acc", "constants", "beta_scale"
 def test_algorithms_with_good_settings_stay_finite(problem, data):
     name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform"]))
     T = data.draw(st.integers(1, 30))
-    chosen = dict(eps=data.draw(st.one_of(st.none(), st.floats(0.01, 100))), lam=data.draw(st.floats(1e-3, 100)), delta=data.draw(st.floats(0.001, 0.999)),
-                  acc=data.draw(st.floats(0.01, 0.99)), constants=data.draw(st.sampled_from(["order", "theorem", "repaired"])),
-                  beta_scale=data.draw(st.floats(0, 10)), q=data.draw(st.one_of(st.none(), st.just(math.inf), st.floats(1e-6, 1e6))),
-                  k=data.draw(st.one_of(st.none(), st.integers(1, 31))) if name == "MoMA" else None,
-                  weibull=data.draw(st.one_of(st.none(), st.tuples(st.floats(0.1, 3), st.floats(0.1, 10), st.floats(0.1, 10)))) if name == "TGP" else None)
-    algorithm = outcome(lambda: ldpbo.make(name, problem, T, rng=0, **chosen), *SETTINGS)
+    chosen = dict(
+        eps=data.draw(st.one_of(st.none(), st.floats(0.01, 100))),
+        lam=data.draw(st.floats(1e-3, 100)),
+        delta=data.draw(st.floats(0.001, 0.999)),
+        acc=data.draw(st.floats(0.01, 0.99)),
+        constants=data.draw(st.sampled_from(["order", "theorem", "repaired"])),
+        beta_scale=data.draw(st.floats(0, 10)),
+        q=data.draw(st.one_of(st.none(), st.just(math.inf), st.floats(1e-6, 1e6))),
+        k=data.draw(st.one_of(st.none(), st.integers(1, 31))) if name == "MoMA" else None,
+        weibull=data.draw(
+            st.one_of(
+                st.none(), st.tuples(st.floats(0.1, 3), st.floats(0.1, 10), st.floats(0.1, 10))
+            )
+        )
+        if name == "TGP"
+        else None,
+    )
+    algorithm = outcome(lambda: core.make(name, problem, T, rng=0, **chosen), *SETTINGS)
     if algorithm is None:
         return
-    rewards = data.draw(hnp.arrays(float, T, elements=st.one_of(st.floats(-10, 10), st.floats(-1e9, 1e9))))
+    rewards = data.draw(
+        hnp.arrays(float, T, elements=st.one_of(st.floats(-10, 10), st.floats(-1e9, 1e9)))
+    )
     for t in range(T):
         arm = algorithm.ask()
         assert isinstance(arm, int) and 0 <= arm < problem.n and arm == algorithm.ask()
         algorithm.tell(rewards[t])
-        assert finite(algorithm.mu, algorithm.sigma, algorithm.beta) and algorithm.beta >= problem.B * (1 - 1e-12)
+        assert finite(
+            algorithm.mu, algorithm.sigma, algorithm.beta
+        ) and algorithm.beta >= problem.B * (1 - 1e-12)
         assert algorithm.mu.shape == algorithm.sigma.shape == (problem.n,) and algorithm.t == t + 1
-        assert np.all(algorithm.sigma >= 0) and np.all(algorithm.sigma ** 2 <= np.diag(problem.K) + 1e-9)
+        assert np.all(algorithm.sigma >= 0) and np.all(
+            algorithm.sigma**2 <= np.diag(problem.K) + 1e-9
+        )
 
 
 @cases(150)
@@ -278,11 +444,18 @@ def test_algorithms_with_good_settings_stay_finite(problem, data):
 def test_algorithms_with_any_settings(problem, data):
     name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform", "tgp", ""]))
     T = data.draw(st.one_of(st.integers(-1, 40), NUMBER))
-    chosen = dict(eps=data.draw(st.one_of(st.none(), NUMBER)), lam=data.draw(ANY_POSITIVE), delta=data.draw(PROBABILITY), acc=data.draw(PROBABILITY),
-                  constants=data.draw(st.sampled_from(["order", "theorem", "repaired", "best", None])), beta_scale=data.draw(ANY_POSITIVE),
-                  q=data.draw(st.one_of(st.none(), NUMBER)), k=data.draw(st.one_of(st.none(), st.integers(-1, 50), NUMBER)),
-                  weibull=data.draw(st.one_of(st.none(), st.tuples(NUMBER, NUMBER, NUMBER))))
-    algorithm = outcome(lambda: ldpbo.make(name, problem, T, rng=0, **chosen), *SETTINGS)
+    chosen = dict(
+        eps=data.draw(st.one_of(st.none(), NUMBER)),
+        lam=data.draw(ANY_POSITIVE),
+        delta=data.draw(PROBABILITY),
+        acc=data.draw(PROBABILITY),
+        constants=data.draw(st.sampled_from(["order", "theorem", "repaired", "best", None])),
+        beta_scale=data.draw(ANY_POSITIVE),
+        q=data.draw(st.one_of(st.none(), NUMBER)),
+        k=data.draw(st.one_of(st.none(), st.integers(-1, 50), NUMBER)),
+        weibull=data.draw(st.one_of(st.none(), st.tuples(NUMBER, NUMBER, NUMBER))),
+    )
+    algorithm = outcome(lambda: core.make(name, problem, T, rng=0, **chosen), *SETTINGS)
     if algorithm is None:
         return
     for _ in range(3):
@@ -300,7 +473,14 @@ def test_algorithms_with_any_settings(problem, data):
 def test_any_finite_reward_leaves_a_finite_answer(problem, data):
     """Below 1e100 always; beyond that it may be refused. A learner that a single user can switch off is not robust."""
     name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA", "PE"]))
-    algorithm = ldpbo.make(name, problem, 20, q=math.inf, k=4 if name == "MoMA" else None, eps=data.draw(st.sampled_from([None, 1.0])))
+    algorithm = core.make(
+        name,
+        problem,
+        20,
+        q=math.inf,
+        k=4 if name == "MoMA" else None,
+        eps=data.draw(st.sampled_from([None, 1.0])),
+    )
     for _ in range(20):
         arm = algorithm.ask()
         assert 0 <= arm < problem.n
@@ -315,11 +495,28 @@ def test_any_finite_reward_leaves_a_finite_answer(problem, data):
 def test_random_settings_agree_with_the_oracle(problem, data):
     """Teacher forcing again, on whatever hypothesis draws; the draw of the dictionary is taken out by q = inf."""
     name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA"]))
-    chosen = dict(eps=data.draw(st.one_of(st.none(), st.floats(0.1, 10))), lam=data.draw(st.floats(0.05, 10)), delta=data.draw(st.floats(0.01, 0.9)),
-                  acc=data.draw(st.floats(0.05, 0.9)), constants=data.draw(st.sampled_from(["order", "theorem"])), beta_scale=data.draw(st.floats(0, 3)),
-                  q=math.inf, k=data.draw(st.integers(1, 6)))
-    fast = ldpbo.make(name, problem, 24, **chosen)
-    slow = o.oracle(name, problem.K, 24, B=problem.B, R=problem.R, v=problem.v, c=problem.c, alpha=problem.alpha, **chosen)
+    chosen = dict(
+        eps=data.draw(st.one_of(st.none(), st.floats(0.1, 10))),
+        lam=data.draw(st.floats(0.05, 10)),
+        delta=data.draw(st.floats(0.01, 0.9)),
+        acc=data.draw(st.floats(0.05, 0.9)),
+        constants=data.draw(st.sampled_from(["order", "theorem"])),
+        beta_scale=data.draw(st.floats(0, 3)),
+        q=math.inf,
+        k=data.draw(st.integers(1, 6)),
+    )
+    fast = core.make(name, problem, 24, **chosen)
+    slow = o.oracle(
+        name,
+        problem.K,
+        24,
+        B=problem.B,
+        R=problem.R,
+        v=problem.v,
+        c=problem.c,
+        alpha=problem.alpha,
+        **chosen,
+    )
     rng, size = np.random.default_rng(data.draw(st.integers(0, 99))), 1.0
     for _ in range(24):
         arm, expected = fast.ask(), slow.ask()
@@ -328,9 +525,11 @@ def test_random_settings_agree_with_the_oracle(problem, data):
         size = max(size, abs(y))
         fast.tell(y)
         slow.feed(arm, y)
-        if slow.margin["rank"] < 0.1:                              # the pseudo-inverse may go either way
+        if slow.margin["rank"] < 0.1:  # the pseudo-inverse may go either way
             return
-        assert fast.beta == pytest.approx(slow.beta, rel=1e-9) and np.allclose(fast.sigma ** 2, slow.sigma ** 2, atol=1e-8)
+        assert fast.beta == pytest.approx(slow.beta, rel=1e-9) and np.allclose(
+            fast.sigma**2, slow.sigma**2, atol=1e-8
+        )
         if slow.margin["cut"] < 1e-6 or slow.margin["r"] < 5e-10:
             return
         assert np.allclose(fast.mu, slow.mu, atol=1e-7 * size)
@@ -338,34 +537,84 @@ def test_random_settings_agree_with_the_oracle(problem, data):
 
 # ------------------------------------------------------------------------------------------------------------------ simulate, bounds, radius
 @cases(60)
-@given(problems(), st.lists(st.sampled_from(["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform", "none"]), max_size=3), st.integers(-1, 20), st.integers(0, 2),
-       st.one_of(st.none(), NUMBER), st.integers(-1, 10 ** 6))
+@given(
+    problems(),
+    st.lists(
+        st.sampled_from(["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform", "none"]), max_size=3
+    ),
+    st.integers(-1, 20),
+    st.integers(0, 2),
+    st.one_of(st.none(), NUMBER),
+    st.integers(-1, 10**6),
+)
 def test_simulate_of_any_settings(problem, names, T, trials, eps, seed):
-    out = outcome(lambda: ldpbo.simulate(problem, names, T, trials=trials, seed=seed, eps=eps), "names", "name", "T", "trials", "eps", "seed", "k")
+    out = outcome(
+        lambda: core.simulate(problem, names, T, trials=trials, seed=seed, eps=eps),
+        "names",
+        "name",
+        "T",
+        "trials",
+        "eps",
+        "seed",
+        "k",
+    )
     if out is not None:
-        assert out.regret.shape == (len(names), trials, T) and finite(out.regret) and np.all(out.regret >= -1e-12) and np.all(np.diff(out.regret) >= 0)
+        assert (
+            out.regret.shape == (len(names), trials, T)
+            and finite(out.regret)
+            and np.all(out.regret >= -1e-12)
+            and np.all(np.diff(out.regret) >= 0)
+        )
 
 
 @cases(80)
-@given(st.sampled_from(["se", "matern", "linear"]), st.one_of(st.integers(-1, 10 ** 9), NUMBER), st.one_of(st.none(), NUMBER), ANY_POSITIVE, ANY_POSITIVE,
-       st.one_of(st.floats(0.01, 1), NUMBER), st.integers(-1, 4), st.one_of(st.none(), ANY_POSITIVE), st.sampled_from(["printed", "corrected", "other"]))
+@given(
+    st.sampled_from(["se", "matern", "linear"]),
+    st.one_of(st.integers(-1, 10**9), NUMBER),
+    st.one_of(st.none(), NUMBER),
+    ANY_POSITIVE,
+    ANY_POSITIVE,
+    st.one_of(st.floats(0.01, 1), NUMBER),
+    st.integers(-1, 4),
+    st.one_of(st.none(), ANY_POSITIVE),
+    st.sampled_from(["printed", "corrected", "other"]),
+)
 def test_lower_bound_is_a_number_or_nan_with_a_reason(kernel, T, eps, B, v, alpha, d, nu, variant):
-    call = lambda: bounds.lower_bound(kernel, T, eps, B=B, v=v, alpha=alpha, d=d, nu=nu, variant=variant)
+    call = lambda: bounds.lower_bound(
+        kernel, T, eps, B=B, v=v, alpha=alpha, d=d, nu=nu, variant=variant
+    )
     bound = outcome(call, "kernel", "T", "eps", "B", "v", "alpha", "d", "nu", "variant")
     if bound is not None:
-        assert 0 <= bound < math.inf or (math.isnan(bound) and bound.reason)         # 0: the printed bound falls like e^-eps and underflows
+        assert 0 <= bound < math.inf or (
+            math.isnan(bound) and bound.reason
+        )  # 0: the printed bound falls like e^-eps and underflows
 
 
 @cases(60)
-@given(st.one_of(st.integers(0, 10 ** 9), NUMBER), PROBABILITY, ANY_POSITIVE, ANY_POSITIVE, ANY_POSITIVE)
+@given(
+    st.one_of(st.integers(0, 10**9), NUMBER), PROBABILITY, ANY_POSITIVE, ANY_POSITIVE, ANY_POSITIVE
+)
 def test_subweibull_radius_of_any_numbers(T, delta, theta, a, b):
-    radius = outcome(lambda: bounds.subweibull_radius(T, delta, theta=theta, a=a, b=b), "T", "delta", "theta", "a", "b")
+    radius = outcome(
+        lambda: bounds.subweibull_radius(T, delta, theta=theta, a=a, b=b),
+        "T",
+        "delta",
+        "theta",
+        "a",
+        "b",
+    )
     if radius is not None:
         assert math.isfinite(radius) and radius >= 0
 
 
 @cases(60)
-@given(st.integers(1, 10 ** 6), st.floats(1e-6, 0.9), st.floats(0.1, 3), st.floats(0.1, 10), st.floats(0.1, 10))
+@given(
+    st.integers(1, 10**6),
+    st.floats(1e-6, 0.9),
+    st.floats(0.1, 3),
+    st.floats(0.1, 10),
+    st.floats(0.1, 10),
+)
 def test_subweibull_radius_makes_the_union_bound_hold(T, delta, theta, a, b):
     """T a exp(-b R^{1/theta}) <= delta, with equality unless R = 0."""
     radius = bounds.subweibull_radius(T, delta, theta=theta, a=a, b=b)

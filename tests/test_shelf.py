@@ -1,4 +1,5 @@
 """What the book offers besides its pages: numbers as prose writes them, the ledger, the API page, sources and the archive."""
+
 import inspect
 import io
 import json
@@ -11,37 +12,68 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "book"))
-import ldpbo_bounds
+sys.path.insert(0, str(ROOT / "tools"))
 import ldpbo_core
 import shelf
+from ldpbo import bounds
 
 
-@pytest.mark.parametrize("value, spec, text", [
-    (3.2e-16, ".0e", "3·10⁻¹⁶"), (1e-9, ".0e", "10⁻⁹"), (1234567.0, ".3g", "1.23·10⁶"), (-0.001, ".2f", "0.00"), (-0.105, ".3f", "−0.105"),
-    (0.0, ".0e", "0"), (20000, "", "20,000"), (2021, "", "2021"), (-3, "", "−3"), (0.25, "", "0.25"), ("two words", "", "two words"),
-    (math.nan, ".2f", "nan"), (True, "", "True"), (5e-5, ".2g", "5·10⁻⁵"),
-])
+@pytest.mark.parametrize(
+    "value, spec, text",
+    [
+        (3.2e-16, ".0e", "3·10⁻¹⁶"),
+        (1e-9, ".0e", "10⁻⁹"),
+        (1234567.0, ".3g", "1.23·10⁶"),
+        (-0.001, ".2f", "0.00"),
+        (-0.105, ".3f", "−0.105"),
+        (0.0, ".0e", "0"),
+        (20000, "", "20,000"),
+        (2021, "", "2021"),
+        (-3, "", "−3"),
+        (0.25, "", "0.25"),
+        ("two words", "", "two words"),
+        (math.nan, ".2f", "nan"),
+        (True, "", "True"),
+        (5e-5, ".2g", "5·10⁻⁵"),
+    ],
+)
 def test_numbers_in_prose(value, spec, text):
     assert shelf.number(value, spec) == text
 
 
 def executed(**glued):
     """A notebook with these values glued and a sentence that uses them."""
-    outputs = [{"output_type": "display_data", "metadata": {"scrapbook": {"name": name}},
-                "data": {"application/papermill.record/text/plain": repr(value)}} for name, value in glued.items()]
-    return {"cells": [{"cell_type": "code", "source": "x", "outputs": outputs},
-                      {"cell_type": "markdown", "source": "It is {glue:text}`a-b:.1e`, {glue:text}`word` and {glue:text}`other`."}]}
+    outputs = [
+        {
+            "output_type": "display_data",
+            "metadata": {"scrapbook": {"name": name}},
+            "data": {"application/papermill.record/text/plain": repr(value)},
+        }
+        for name, value in glued.items()
+    ]
+    return {
+        "cells": [
+            {"cell_type": "code", "source": "x", "outputs": outputs},
+            {
+                "cell_type": "markdown",
+                "source": "It is {glue:text}`a-b:.1e`, {glue:text}`word` and {glue:text}`other`.",
+            },
+        ]
+    }
 
 
 def test_glued_numbers_are_put_into_the_prose_of_their_page_and_of_others(tmp_path):
     pages = tmp_path / "book/pages"
     pages.mkdir(parents=True)
     (pages / "one.ipynb").write_text(json.dumps(executed(**{"a-b": 1.6e-7, "word": "so"})))
-    (tmp_path / "book/claims.md").write_text("See {glue:any}`pages/one.ipynb::a-b:.0e` and {glue:text}`one::word`.\n")
+    (tmp_path / "book/claims.md").write_text(
+        "See {glue:any}`pages/one.ipynb::a-b:.0e` and {glue:text}`one::word`.\n"
+    )
     made = {path.name: content.decode() for path, content in shelf.substitute(tmp_path).items()}
     assert made["claims.md"] == "See 2·10⁻⁷ and so.\n"
-    assert "It is 1.6·10⁻⁷, so and {glue:text}`other`." in made["one.ipynb"]          # what is missing is left for Sphinx to complain of
+    assert (
+        "It is 1.6·10⁻⁷, so and {glue:text}`other`." in made["one.ipynb"]
+    )  # what is missing is left for Sphinx to complain of
 
 
 def test_the_ledger_has_an_anchor_a_badge_and_a_link_to_the_test_for_every_claim():
@@ -51,15 +83,23 @@ def test_the_ledger_has_an_anchor_a_badge_and_a_link_to_the_test_for_every_claim
     assert len(claims) > 50 and all(f'id="{claim}"' in text for claim in claims)
     assert text.count('class="verdict') == len(claims) and "`tests/" not in text
     page, line = re.search(r"_static/source/(test_\w+)\.html#L-(\d+)", text).groups()
-    assert re.match(r"\s*def test_", (ROOT / f"tests/{page}.py").read_text("utf-8").splitlines()[int(line) - 1])
+    assert re.match(
+        r"\s*def test_", (ROOT / f"tests/{page}.py").read_text("utf-8").splitlines()[int(line) - 1]
+    )
 
 
 def test_the_api_page_has_every_public_function_and_class_with_its_docstring():
     text = shelf.api()
-    for module in (ldpbo_core, ldpbo_bounds):
+    for module in (ldpbo_core, bounds):
         for name, thing in vars(module).items():
-            if (inspect.isfunction(thing) or inspect.isclass(thing)) and thing.__module__ == module.__name__ and not name.startswith("_"):
-                assert f"### `{name}`" in text and inspect.getdoc(thing).splitlines()[0] in text, name
+            if (
+                (inspect.isfunction(thing) or inspect.isclass(thing))
+                and thing.__module__ == module.__name__
+                and not name.startswith("_")
+            ):
+                assert f"### `{name}`" in text and inspect.getdoc(thing).splitlines()[0] in text, (
+                    name
+                )
     assert "#### `_" not in text and "### `_" not in text
 
 
@@ -67,10 +107,28 @@ def test_signatures_on_the_api_page_read_as_written_and_docstrings_flow():
     text = shelf.api()
     assert "ForwardRef" not in text and not re.search(r"\(self\b|: '[A-Z]\w+'|-> '", text)
     assert shelf.signature(ldpbo_core.CTL.privatise).startswith("(y")
-    assert shelf.signature(lambda first, *, second=(1, 2), **others_with_a_long_name_that_makes_it_longer_than_a_line: 0) == (
-        "(\n    first,\n    *,\n    second=(1, 2),\n    **others_with_a_long_name_that_makes_it_longer_than_a_line,\n)")
-    assert shelf.flowing("A" * 90 + "\nruns on\n\nshort\nstays\n" + "B" * 90 + "\nname: stays\n" + "C" * 90 + "\n    table") == (
-        "A" * 90 + " runs on\n\nshort\nstays\n" + "B" * 90 + "\nname: stays\n" + "C" * 90 + "\n    table")
+    assert shelf.signature(
+        lambda first, *, second=(1, 2), **others_with_a_long_name_that_makes_it_longer_than_a_line: (
+            0
+        )
+    ) == (
+        "(\n    first,\n    *,\n    second=(1, 2),\n    **others_with_a_long_name_that_makes_it_longer_than_a_line,\n)"
+    )
+    assert shelf.flowing(
+        "A" * 90
+        + "\nruns on\n\nshort\nstays\n"
+        + "B" * 90
+        + "\nname: stays\n"
+        + "C" * 90
+        + "\n    table"
+    ) == (
+        "A" * 90
+        + " runs on\n\nshort\nstays\n"
+        + "B" * 90
+        + "\nname: stays\n"
+        + "C" * 90
+        + "\n    table"
+    )
     assert shelf.flowing(">>> " + "f" * 90 + "\n(result)") == ">>> " + "f" * 90 + "\n(result)"
 
 
@@ -78,13 +136,19 @@ def test_a_claim_named_as_evidence_is_a_link_to_its_row():
     text = shelf.ledger((ROOT / "book/claims.md").read_text("utf-8"))
     linked = set(re.findall(r'<a href="#(C-[\w-]+)">', text))
     assert linked and all(f'id="{claim}"' in text for claim in linked)
-    assert not [row for row in text.splitlines() if row.startswith("| ") and re.search(r"(?<![\w\"#>-])C-[a-z]", row)]
+    assert not [
+        row
+        for row in text.splitlines()
+        if row.startswith("| ") and re.search(r"(?<![\w\"#>-])C-[a-z]", row)
+    ]
 
 
 def test_sources_are_highlighted_with_an_anchor_for_each_line():
-    path = ROOT / "ldpbo_bounds.py"
+    path = ROOT / "ldpbo/bounds.py"
     page = shelf.source_page(path)
-    assert all(f'id="L-{i}"' in page for i in range(1, len(path.read_text("utf-8").splitlines()) + 1))
+    assert all(
+        f'id="L-{i}"' in page for i in range(1, len(path.read_text("utf-8").splitlines()) + 1)
+    )
     assert "http" not in page.replace("http://www.w3.org", "")
 
 
@@ -92,19 +156,31 @@ def test_the_archive_is_the_same_each_time_and_holds_what_a_reader_needs_and_no_
     one, two = shelf.archive(), shelf.archive()
     assert one == two
     names = set(zipfile.ZipFile(io.BytesIO(one)).namelist())
-    assert {"ldpbo/ldpbo_core.py", "ldpbo/notebooks/panel.ipynb", "ldpbo/data/light.csv", "ldpbo/Makefile", "ldpbo/tests/oracle.py"} <= names
+    assert {
+        "ldpbo/ldpbo_core.py",
+        "ldpbo/notebooks/panel.ipynb",
+        "ldpbo/data/light.csv",
+        "ldpbo/Makefile",
+        "ldpbo/tests/oracle.py",
+    } <= names
     assert not [name for name in names if name.endswith(("fin.csv", "iw_data_all.mat"))]
 
 
 def test_the_first_page_of_a_part_says_how_long_it_takes_and_what_to_know(tmp_path):
-    (tmp_path / "_toc.yml").write_text("parts:\n  - caption: Privacy\n    chapters:\n      - file: a\n        sections:\n          - file: b\n")
+    (tmp_path / "_toc.yml").write_text(
+        "parts:\n  - caption: Privacy\n    chapters:\n      - file: a\n        sections:\n          - file: b\n"
+    )
     (tmp_path / "a.md").write_text("# Title\n\nText.\n")
     (tmp_path / "b.md").write_text("word " * 10 * shelf.WORDS_A_MINUTE)
-    (path, content), = shelf.part_heads(tmp_path).items()
+    ((path, content),) = shelf.part_heads(tmp_path).items()
     assert path == tmp_path / "a.md"
-    assert content.decode().startswith("# Title\n\n*Privacy: 2 pages, about 10 minutes to read. Good to know before: the curator's page.*")
+    assert content.decode().startswith(
+        "# Title\n\n*Privacy: 2 pages, about 10 minutes to read. Good to know before: the curator's page.*"
+    )
 
 
 def test_every_part_that_wants_a_head_is_in_the_table_of_contents():
     toc = (ROOT / "_toc.yml").read_text("utf-8")
-    assert all(f"caption: {part}\n" in toc for part in shelf.NEEDS), [p for p in shelf.NEEDS if f"caption: {p}\n" not in toc]
+    assert all(f"caption: {part}\n" in toc for part in shelf.NEEDS), [
+        p for p in shelf.NEEDS if f"caption: {p}\n" not in toc
+    ]

@@ -2,6 +2,7 @@
 
 And the tables in data/sweeps: they hold what their grids declare, and cells chosen at random are recomputed exactly.
 """
+
 import csv
 import hashlib
 import importlib.util
@@ -22,34 +23,61 @@ import pytest
 import yaml
 
 import ldpbo_core as core
-import ldpbo_figures as fig
 import sweep
+from ldpbo import figures as fig
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.xdist_group("dask")
 ROOT = Path(__file__).resolve().parent.parent
-GRID = {"base": {"T": 1500, "seed": [1, 2, 3]}, "blocks": [
-    {"panel": "2a", "beta_scale": [0.1, 1.0], "plays": [{"name": ["TGP", "MoMA"], "curator": ["laplace", "one bit"]}]},
-    {"panel": "2f", "plays": [{"name": "TS"}, {"name": "MoMA", "k": [3, 9]}]}]}
+GRID = {
+    "base": {"T": 1500, "seed": [1, 2, 3]},
+    "blocks": [
+        {
+            "panel": "2a",
+            "beta_scale": [0.1, 1.0],
+            "plays": [{"name": ["TGP", "MoMA"], "curator": ["laplace", "one bit"]}],
+        },
+        {"panel": "2f", "plays": [{"name": "TS"}, {"name": "MoMA", "k": [3, 9]}]},
+    ],
+}
 CELLS, ROWS = 9, 33
 
 
 def checkout(folder, grid=GRID):
     """The files that a sweep needs, with a grid of its own."""
-    for name in ("sweep.py", *(p.name for p in ROOT.glob("ldpbo_*.py")), "data/light.csv", "data/stocks.csv"):
+    for name in (
+        "tools/sweep.py",
+        "ldpbo_core.py",
+        *(f"ldpbo/{p.name}" for p in ROOT.glob("ldpbo/*.py")),
+        "data/light.csv",
+        "data/stocks.csv",
+    ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
-    shutil.copytree(ROOT / "notebooks/params", folder / "notebooks/params", ignore=shutil.ignore_patterns("sweeps"))
+    shutil.copytree(
+        ROOT / "notebooks/params",
+        folder / "notebooks/params",
+        ignore=shutil.ignore_patterns("sweeps"),
+    )
     (folder / "notebooks/params/sweeps").mkdir()
     (folder / "notebooks/params/sweeps/small.yml").write_text(yaml.safe_dump(grid, sort_keys=False))
     return folder
 
 
 def start(folder, *options, **more):
-    env = {k: v for k, v in os.environ.items() if k not in ("LDPBO_DATA", "PYTHONPATH")}
-    env["PYTHONDONTWRITEBYTECODE"] = "1"              # under a limit on file sizes Python 3.11 keeps half-written bytecode and trips over it
-    return subprocess.Popen([sys.executable, "-u", "sweep.py", "small", *options], cwd=folder, env=env, text=True, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, **more)
+    env = {k: v for k, v in os.environ.items() if k != "LDPBO_DATA"} | {"PYTHONPATH": str(folder)}
+    env["PYTHONDONTWRITEBYTECODE"] = (
+        "1"  # under a limit on file sizes Python 3.11 keeps half-written bytecode and trips over it
+    )
+    return subprocess.Popen(
+        [sys.executable, "-u", "tools/sweep.py", "small", *options],
+        cwd=folder,
+        env=env,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        **more,
+    )
 
 
 def finish(folder, *options, code=0, **more):
@@ -82,25 +110,54 @@ def reference(tmp_path_factory):
     """The table of an undisturbed run on one worker."""
     folder = checkout(tmp_path_factory.mktemp("reference"))
     out = finish(folder, "--workers", "1")
-    assert f"{CELLS} cells, 0 kept, {CELLS} to compute, 0 of them stale" in out and re.search(r"dashboard http://127\.0\.0\.1:\d+", out)
-    assert re.search(rf"\[{CELLS}/{CELLS}\] 0 left, [\d.]+ cells/s, 0:00 to go", out) and "\r" not in out
+    assert f"{CELLS} cells, 0 kept, {CELLS} to compute, 0 of them stale" in out and re.search(
+        r"dashboard http://127\.0\.0\.1:\d+", out
+    )
+    assert (
+        re.search(rf"\[{CELLS}/{CELLS}\] 0 left, [\d.]+ cells/s, 0:00 to go", out)
+        and "\r" not in out
+    )
     return folder, table(folder)
 
 
 def test_the_table_is_tidy_and_says_parameters_seeds_data_and_code(reference):
     rows = list(csv.DictReader(reference[1].decode().splitlines()))
-    assert len(rows) == ROWS and {r["code"] for r in rows} == {fig.CODE} and {r["data"] for r in rows} == {"synthetic", "stand-in stocks.csv"}
-    assert [r["seed"] for r in rows[:12]] == ["1"] * 8 + ["2"] * 4 and {r["eps"] for r in rows} == {"1", ""}
-    assert len({tuple(r[k] for k in r if k not in sweep.RESULTS) for r in rows}) == ROWS, "a row twice"
+    assert (
+        len(rows) == ROWS
+        and {r["code"] for r in rows} == {fig.CODE}
+        and {r["data"] for r in rows} == {"synthetic", "stand-in stocks.csv"}
+    )
+    assert [r["seed"] for r in rows[:12]] == ["1"] * 8 + ["2"] * 4 and {r["eps"] for r in rows} == {
+        "1",
+        "",
+    }
+    assert len({tuple(r[k] for k in r if k not in sweep.RESULTS) for r in rows}) == ROWS, (
+        "a row twice"
+    )
     for row in rows:
         assert 0 < float(row["half"]) <= float(row["regret"]) and float(row["uniform"]) > 0
 
 
 def test_a_cell_is_what_simulate_gives_and_its_plays_share_their_users(reference):
-    rows = [r for r in csv.DictReader(reference[1].decode().splitlines()) if r["panel"] == "2a" and r["seed"] == "2" and r["beta_scale"] == "0.1"]
+    rows = [
+        r
+        for r in csv.DictReader(reference[1].decode().splitlines())
+        if r["panel"] == "2a" and r["seed"] == "2" and r["beta_scale"] == "0.1"
+    ]
     for curator, kind in (("laplace", core.CTL), ("one bit", core.OneBit)):
-        out = core.simulate(lambda seed: core.synthetic_problem("matern", "uniform", seed), ["TGP", "MoMA"], 1500, trials=1, seed=2, eps=1.0, curator=kind, beta_scale=0.1)
-        assert [r["regret"] for r in rows if r["curator"] == curator] == [f"{x:.10g}" for x in out.regret[:, 0, -1]]
+        out = core.simulate(
+            lambda seed: core.synthetic_problem("matern", "uniform", seed),
+            ["TGP", "MoMA"],
+            1500,
+            trials=1,
+            seed=2,
+            eps=1.0,
+            curator=kind,
+            beta_scale=0.1,
+        )
+        assert [r["regret"] for r in rows if r["curator"] == curator] == [
+            f"{x:.10g}" for x in out.regret[:, 0, -1]
+        ]
 
 
 def test_nothing_is_computed_twice_and_a_lost_table_is_written_again(reference):
@@ -108,14 +165,23 @@ def test_nothing_is_computed_twice_and_a_lost_table_is_written_again(reference):
     (folder / "data/sweeps/small.csv").unlink()
     before = kept(folder)
     out = finish(folder)
-    assert f"{CELLS} kept, 0 to compute" in out and "Workers" not in out and kept(folder) == before and table(folder) == expected
+    assert (
+        f"{CELLS} kept, 0 to compute" in out
+        and "Workers" not in out
+        and kept(folder) == before
+        and table(folder) == expected
+    )
 
 
 def test_a_worker_killed_with_9_costs_time_only(reference, tmp_path):
     """Two workers; both are killed while they compute. The cells are rerun, each is kept once."""
     process = start(checkout(tmp_path), "--workers", "2")
     until(process, r"\[1/")
-    workers = [c for c in psutil.Process(process.pid).children(recursive=True) if "spawn_main" in " ".join(c.cmdline()) or "nanny" in " ".join(c.cmdline()).lower()]
+    workers = [
+        c
+        for c in psutil.Process(process.pid).children(recursive=True)
+        if "spawn_main" in " ".join(c.cmdline()) or "nanny" in " ".join(c.cmdline()).lower()
+    ]
     assert len(workers) >= 2
     for worker in workers:
         worker.kill()
@@ -124,7 +190,11 @@ def test_a_worker_killed_with_9_costs_time_only(reference, tmp_path):
     assert table(tmp_path) == reference[1] and len(kept(tmp_path)) == CELLS and "Failed" not in out
 
 
-@pytest.mark.parametrize("number, status", [(signal.SIGKILL, -9), (signal.SIGINT, 130), (signal.SIGTERM, 130)], ids=["kill -9", "Ctrl-C", "terminate"])
+@pytest.mark.parametrize(
+    "number, status",
+    [(signal.SIGKILL, -9), (signal.SIGINT, 130), (signal.SIGTERM, 130)],
+    ids=["kill -9", "Ctrl-C", "terminate"],
+)
 def test_a_driver_that_is_ended_goes_on_where_it_was(reference, tmp_path, number, status):
     """Four workers. No process is left behind, what was kept is not computed again, and the bytes are those of one worker."""
     process = start(checkout(tmp_path), "--workers", "4")
@@ -138,7 +208,11 @@ def test_a_driver_that_is_ended_goes_on_where_it_was(reference, tmp_path, number
     assert 1 <= len(before) < CELLS and not (tmp_path / "data/sweeps/small.csv").exists()
     out = finish(tmp_path, "--workers", "2")
     assert f"{len(before)} kept, {CELLS - len(before)} to compute" in out
-    assert table(tmp_path) == reference[1] and before.items() <= kept(tmp_path).items() and len(kept(tmp_path)) == CELLS
+    assert (
+        table(tmp_path) == reference[1]
+        and before.items() <= kept(tmp_path).items()
+        and len(kept(tmp_path)) == CELLS
+    )
 
 
 def test_a_full_disk_stops_with_a_sentence_and_the_next_run_goes_on(reference, tmp_path):
@@ -146,25 +220,50 @@ def test_a_full_disk_stops_with_a_sentence_and_the_next_run_goes_on(reference, t
     checkout(tmp_path)
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300, resource.RLIM_INFINITY))
     out = finish(tmp_path, "--workers", "1", code=1, preexec_fn=limit)
-    assert re.search(r"Stopped\. .*json could not be kept: File too large", out) and "Traceback" not in out
+    assert (
+        re.search(r"Stopped\. .*json could not be kept: File too large", out)
+        and "Traceback" not in out
+    )
     assert not list((tmp_path / "_build/sweeps/small").glob("*json*"))
     finish(tmp_path)
     assert table(tmp_path) == reference[1]
 
 
-def test_an_existing_cluster_gives_the_same_bytes_and_a_second_driver_is_refused(reference, tmp_path):
+def test_an_existing_cluster_gives_the_same_bytes_and_a_second_driver_is_refused(
+    reference, tmp_path
+):
     folder, python = checkout(tmp_path), sys.executable
     env = {k: v for k, v in os.environ.items() if k != "LDPBO_DATA"} | {"PYTHONPATH": str(folder)}
-    run = lambda *words: subprocess.Popen([python, "-m", "distributed.cli." + words[0], *words[1:]], env=env, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    run = lambda *words: subprocess.Popen(
+        [python, "-m", "distributed.cli." + words[0], *words[1:]],
+        env=env,
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     note = tmp_path / "scheduler.json"
-    processes = [run("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(note))]
+    processes = [
+        run(
+            "dask_scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--no-dashboard",
+            "--scheduler-file",
+            str(note),
+        )
+    ]
     try:
         for _ in range(300):
             if note.exists() and note.stat().st_size:
                 break
             time.sleep(0.1)
         address = json.loads(note.read_text())["address"]
-        processes += [run("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard") for _ in range(2)]
+        processes += [
+            run("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
+            for _ in range(2)
+        ]
         first = start(folder, "--scheduler", address)
         until(first, r"\[1/")
         assert "Another run of small is under way" in finish(folder, "--scheduler", address, code=1)
@@ -180,15 +279,35 @@ def test_no_scheduler_at_the_address_is_one_sentence(reference):
     folder, _ = reference
     grid = folder / "other.yml"
     grid.write_text(yaml.safe_dump(GRID | {"base": {"T": 10, "seed": 9}}))
-    done = subprocess.run([sys.executable, "sweep.py", "other.yml", "--scheduler", "tcp://127.0.0.1:1"], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 1 and "No Dask scheduler answers at tcp://127.0.0.1:1" in done.stderr and "Traceback" not in done.stderr
+    done = subprocess.run(
+        [sys.executable, "tools/sweep.py", "other.yml", "--scheduler", "tcp://127.0.0.1:1"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert (
+        done.returncode == 1
+        and "No Dask scheduler answers at tcp://127.0.0.1:1" in done.stderr
+        and "Traceback" not in done.stderr
+    )
 
 
 def test_a_failing_cell_is_reported_with_its_parameters_and_the_rest_goes_on(tmp_path):
-    grid = {"base": {"T": 40, "seed": [1, 2]}, "blocks": [{"panel": "2d", "k": [4, 500], "plays": [{"name": "MoMA"}]}]}
+    grid = {
+        "base": {"T": 40, "seed": [1, 2]},
+        "blocks": [{"panel": "2d", "k": [4, 500], "plays": [{"name": "MoMA"}]}],
+    }
     out = finish(checkout(tmp_path, grid), "--workers", "1", code=1)
-    assert out.count("Failed: panel = 2d") == 2 and "seed = 2, k = 500" in out and "k = 500: must be at most T = 40" in out
-    assert len(kept(tmp_path)) == 2 and not (tmp_path / "data/sweeps/small.csv").exists() and "2 of 4 cells failed" in out
+    assert (
+        out.count("Failed: panel = 2d") == 2
+        and "seed = 2, k = 500" in out
+        and "k = 500: must be at most T = 40" in out
+    )
+    assert (
+        len(kept(tmp_path)) == 2
+        and not (tmp_path / "data/sweeps/small.csv").exists()
+        and "2 of 4 cells failed" in out
+    )
 
 
 def test_a_changed_core_says_which_cells_are_stale_and_damage_is_noticed(reference, tmp_path):
@@ -198,12 +317,18 @@ def test_a_changed_core_says_which_cells_are_stale_and_damage_is_noticed(referen
     victims[0].write_bytes(victims[0].read_bytes()[:-40])
     victims[1].write_text(victims[1].read_text().replace('"regret": "', '"regret": "9', 1))
     out = finish(folder, "--status")
-    assert out.count("is damaged") == 2 and f"{CELLS - 2} kept, 2 to compute, 0 of them stale" in out
+    assert (
+        out.count("is damaged") == 2 and f"{CELLS - 2} kept, 2 to compute, 0 of them stale" in out
+    )
     with open(folder / "ldpbo_core.py", "a") as file:
         file.write("# another core\n")
     out = finish(folder, "--status")
     assert f"0 kept, {CELLS} to compute, {CELLS - 2} of them stale" in out
-    assert out.count("  stale: panel = ") == CELLS - 2 and f"(core {fig.CODE})" in out and f"small.csv is a table of core {fig.CODE}" in out
+    assert (
+        out.count("  stale: panel = ") == CELLS - 2
+        and f"(core {fig.CODE})" in out
+        and f"small.csv is a table of core {fig.CODE}" in out
+    )
 
 
 def test_a_table_on_other_data_is_named_before_it_is_replaced(reference, tmp_path):
@@ -213,18 +338,27 @@ def test_a_table_on_other_data_is_named_before_it_is_replaced(reference, tmp_pat
     (folder / "data/sweeps/small.csv").write_bytes(reference[1])
     out = finish(folder, "--status")
     assert "small.csv is a table of this core" in out and "would replace" not in out
-    (folder / "data/sweeps/small.csv").write_bytes(reference[1].replace(b"stand-in stocks.csv", b"original fin.csv"))
+    (folder / "data/sweeps/small.csv").write_bytes(
+        reference[1].replace(b"stand-in stocks.csv", b"original fin.csv")
+    )
     out = finish(folder, "--status")
-    assert "small.csv has results on original fin.csv; here is stand-in stocks.csv, synthetic, and a run would replace them" in out
+    assert (
+        "small.csv has results on original fin.csv; here is stand-in stocks.csv, synthetic, and a run would replace them"
+        in out
+    )
     assert "LDPBO_DATA" in out and b"original fin.csv" in table(folder)
 
 
 def test_the_chunks_of_a_batch_are_its_plan_cut_and_shuffled():
     problem, plan = core.synthetic_problem(seed=1, n=7), np.array([3, 0, 11, 1, 0, 8, 2])
     jobs = list(sweep.chunks(problem, plan, 4, ["a", "b", "c"], [5, 2]))
-    assert [job[1] for job in jobs] == ["a", "b", "c", "a", "b", "c", "a"] and [job[3] for job in jobs] == [[5, 2, i] for i in range(7)]
-    assert np.array_equal(sum(job[2] for job in jobs), plan) and [job[2].sum() for job in jobs] == [4] * 6 + [1]
-    assert jobs[0][2].tolist() != [3, 0, 1, 0, 0, 0, 0]            # the plan's own order
+    assert [job[1] for job in jobs] == ["a", "b", "c", "a", "b", "c", "a"] and [
+        job[3] for job in jobs
+    ] == [[5, 2, i] for i in range(7)]
+    assert np.array_equal(sum(job[2] for job in jobs), plan) and [job[2].sum() for job in jobs] == [
+        4
+    ] * 6 + [1]
+    assert jobs[0][2].tolist() != [3, 0, 1, 0, 0, 0, 0]  # the plan's own order
     assert not np.array_equal(jobs[0][2], next(sweep.chunks(problem, plan, 4, ["a"], [5, 3]))[2])
 
 
@@ -233,17 +367,38 @@ def test_the_code_hash_is_the_books():
 
 
 def test_workers_do_not_import_matplotlib():
-    program = "import sys, sweep; print('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True).stdout == "False\n"
+    program = (
+        "import sys; sys.path.insert(0, 'tools'); import sweep; print('matplotlib' in sys.modules)"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout
+        == "False\n"
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------------ tuning
 def test_tuned_takes_the_scale_with_the_smallest_mean_of_the_same_play(tmp_path):
-    grid = {"tuned": "before", "base": {"T": 50, "seed": 7}, "blocks": [{"panel": "2d", "plays": [{"name": ["TGP", "MoMA"], "beta_scale": "tuned"}]}]}
+    grid = {
+        "tuned": "before",
+        "base": {"T": 50, "seed": 7},
+        "blocks": [{"panel": "2d", "plays": [{"name": ["TGP", "MoMA"], "beta_scale": "tuned"}]}],
+    }
     head = "panel,problem,kernel,eps,T,seed,name,beta_scale,data,regret,uniform,code\n"
-    line = lambda name, scale, regret, T=50, code=sweep.CODE: f"2d,synthetic,se,,{T},1,{name},{scale},synthetic,{regret},10,{code}\n"
-    (tmp_path / "before.csv").write_text(head + line("TGP", 1, 9) + line("TGP", 1, 1) + line("TGP", 0.1, 4) + line("TGP", 0.1, 5) + line("TGP", 0.5, 0, T=60)
-                                         + line("MoMA", 0.1, 3) + line("MoMA", 0.01, 3))
+    line = lambda name, scale, regret, T=50, code=sweep.CODE: (
+        f"2d,synthetic,se,,{T},1,{name},{scale},synthetic,{regret},10,{code}\n"
+    )
+    (tmp_path / "before.csv").write_text(
+        head
+        + line("TGP", 1, 9)
+        + line("TGP", 1, 1)
+        + line("TGP", 0.1, 4)
+        + line("TGP", 0.1, 5)
+        + line("TGP", 0.5, 0, T=60)
+        + line("MoMA", 0.1, 3)
+        + line("MoMA", 0.01, 3)
+    )
     plays = sweep.expand(grid, tmp_path)[0]["plays"]
     assert plays == [{"name": "TGP", "beta_scale": 0.1}, {"name": "MoMA", "beta_scale": 0.01}]
     sweep.read.cache_clear()
@@ -259,14 +414,20 @@ def test_tuned_takes_the_scale_with_the_smallest_mean_of_the_same_play(tmp_path)
 
 def test_a_cell_named_twice_is_refused():
     with pytest.raises(sweep.Stop, match="names this cell twice"):
-        sweep.expand({"blocks": [{"panel": "2d", "T": 10, "seed": [1, 1], "plays": [{"name": "TGP"}]}]})
+        sweep.expand(
+            {"blocks": [{"panel": "2d", "T": 10, "seed": [1, 1], "plays": [{"name": "TGP"}]}]}
+        )
 
 
 def test_contaminated_noise_keeps_f_and_has_the_stated_moments():
     problem = sweep.contaminated("se", 5)
     noise = problem.samples - problem.f
     np.testing.assert_allclose(noise.mean(axis=0), 0, atol=1e-12)
-    assert problem.c == pytest.approx((noise**2).mean(), rel=0.01) and 2 < problem.c < 10 and problem.R == np.abs(noise).max()
+    assert (
+        problem.c == pytest.approx((noise**2).mean(), rel=0.01)
+        and 2 < problem.c < 10
+        and problem.R == np.abs(noise).max()
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------------ the stored tables
@@ -278,8 +439,14 @@ def test_a_stored_table_is_small_and_holds_what_its_grid_declares(path):
     assert path.stat().st_size < 1_000_000
     rows = list(csv.DictReader(path.read_text("utf-8").splitlines()))
     grid = yaml.safe_load((sweep.GRIDS / f"{path.stem}.yml").read_text("utf-8"))
-    declared = sum(len(sweep.product(play)) * len(sweep.product(grid.get("base", {}) | {k: v for k, v in block.items() if k != "plays"}))
-                   for block in grid["blocks"] for play in block["plays"])
+    declared = sum(
+        len(sweep.product(play))
+        * len(
+            sweep.product(grid.get("base", {}) | {k: v for k, v in block.items() if k != "plays"})
+        )
+        for block in grid["blocks"]
+        for play in block["plays"]
+    )
     assert len(rows) == declared and len({r["code"] for r in rows}) == 1
     assert len({tuple(r[k] for k in r if k not in sweep.RESULTS) for r in rows}) == len(rows)
 
@@ -288,15 +455,44 @@ def test_a_stored_table_is_small_and_holds_what_its_grid_declares(path):
 def test_stored_cells_chosen_at_random_are_recomputed_exactly(path):
     """Four rows a table, chosen by the hash of the table and the core: other ones after every change. Rows on data that are not here are passed over."""
     raw = path.read_bytes()
-    rows = [r for r in csv.DictReader(raw.decode().splitlines()) if float(r["T"]) <= 20_000 and r["name"] != "ATA" and sweep.source(r["problem"]) == r["data"]]
-    chosen = np.random.default_rng(int(hashlib.sha256(raw + fig.CODE.encode()).hexdigest()[:8], 16)).choice(len(rows), min(4, len(rows)), replace=False)
-    number = lambda x: None if x == "" else x if not re.fullmatch(r"[-+.\deE]+|inf", x) else float(x) if re.search(r"[.einf]", x) else int(x)
+    rows = [
+        r
+        for r in csv.DictReader(raw.decode().splitlines())
+        if float(r["T"]) <= 20_000
+        and r["name"] != "ATA"
+        and sweep.source(r["problem"]) == r["data"]
+    ]
+    chosen = np.random.default_rng(
+        int(hashlib.sha256(raw + fig.CODE.encode()).hexdigest()[:8], 16)
+    ).choice(len(rows), min(4, len(rows)), replace=False)
+    number = lambda x: (
+        None
+        if x == ""
+        else x
+        if not re.fullmatch(r"[-+.\deE]+|inf", x)
+        else float(x)
+        if re.search(r"[.einf]", x)
+        else int(x)
+    )
     for row in (rows[i] for i in chosen):
-        given = {k: number(v) if k != "panel" else v for k, v in row.items() if k not in sweep.RESULTS and (v != "" or k == "eps")}
+        given = {
+            k: number(v) if k != "panel" else v
+            for k, v in row.items()
+            if k not in sweep.RESULTS and (v != "" or k == "eps")
+        }
         play = {k: given.pop(k) for k in ("name", "curator") if k in given}
-        again = sweep.run(given | {"eps": None if given["eps"] is None else float(given["eps"]), "data": row["data"], "plays": [play]})
+        again = sweep.run(
+            given
+            | {
+                "eps": None if given["eps"] is None else float(given["eps"]),
+                "data": row["data"],
+                "plays": [play],
+            }
+        )
         assert "error" not in again, again
-        assert {k: again["rows"][0][k] for k in ("regret", "half", "uniform", "clipped")} == {k: row[k] for k in ("regret", "half", "uniform", "clipped")}, row
+        assert {k: again["rows"][0][k] for k in ("regret", "half", "uniform", "clipped")} == {
+            k: row[k] for k in ("regret", "half", "uniform", "clipped")
+        }, row
 
 
 def test_stored_campaigns_are_those_declared_and_one_chosen_at_random_is_recomputed_exactly():
@@ -307,7 +503,11 @@ def test_stored_campaigns_are_those_declared_and_one_chosen_at_random_is_recompu
     rows, stored = list(csv.reader(raw.decode().splitlines()))[1:], {}
     for *row, code in rows:
         stored.setdefault(tuple(row[:7]), []).append(row)
-    declared = [(kernel, f"{eps:g}", str(T), str(trials), *learner) for kernel, eps, T, trials, learners in campaigns.JOBS for learner in learners]
+    declared = [
+        (kernel, f"{eps:g}", str(T), str(trials), *learner)
+        for kernel, eps, T, trials, learners in campaigns.JOBS
+        for learner in learners
+    ]
     assert list(stored) == declared and len({row[-1] for row in rows}) == 1
     cheap = [key for key in declared if int(key[2]) <= 50_000 and key[4] != "ATA"]
     key = cheap[int(hashlib.sha256(raw + fig.CODE.encode()).hexdigest()[:8], 16) % len(cheap)]

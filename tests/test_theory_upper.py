@@ -2,6 +2,7 @@
 
 `page(name, cell, ...)` runs code cells of a notebook as they are, so that the functions tested are those the reader sees.
 """
+
 import itertools
 import json
 import math
@@ -12,16 +13,30 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
-import ldpbo_bounds as bounds
 import ldpbo_core as core
+from ldpbo import bounds
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def page(name, *cells, **given):
     """Names defined by code cells of notebooks/<name>.ipynb, run with the page's imports."""
-    source = {c["id"]: "".join(c["source"]) for c in json.loads((ROOT / f"notebooks/{name}.ipynb").read_text("utf-8"))["cells"]}
-    space = dict(core=core, math=math, np=np, itertools=itertools, integrate=integrate, stats=stats, Fraction=Fraction) | given
+    source = {
+        c["id"]: "".join(c["source"])
+        for c in json.loads((ROOT / f"notebooks/{name}.ipynb").read_text("utf-8"))["cells"]
+    }
+    space = (
+        dict(
+            core=core,
+            math=math,
+            np=np,
+            itertools=itertools,
+            integrate=integrate,
+            stats=stats,
+            Fraction=Fraction,
+        )
+        | given
+    )
     for cell in cells:
         exec(source[cell], space)
     return space
@@ -38,12 +53,15 @@ def features(K):
 
 # ------------------------------------------------------------------------------------------- Lemmas 5, 6 and 7
 
+
 def test_lemma_5_width_is_the_ridge_leverage_score_times_lambda():
     K, plays, lam = kernel(), [3, 3, 10, 29, 17], 0.3
     Z = features(K)
     V = Z[:, plays] @ Z[:, plays].T + lam * np.eye(len(Z))
     leverage = (Z * np.linalg.solve(V, Z)).sum(axis=0)
-    assert np.allclose(core.posterior(K, plays, np.zeros(5), lam)[1] ** 2, lam * leverage, atol=1e-12)
+    assert np.allclose(
+        core.posterior(K, plays, np.zeros(5), lam)[1] ** 2, lam * leverage, atol=1e-12
+    )
 
 
 def test_lemma_6_first_identity_holds_and_the_second_needs_an_inverse_erratum_c1():
@@ -64,17 +82,24 @@ def test_lemma_7_sum_of_widths_is_below_both_explicit_constants(lam):
         for t in range(200):
             sigma = core.posterior(K, plays[:t], np.zeros(t), lam)[1][plays[t]]
             gain, total = gain + 0.5 * math.log1p(sigma**2 / lam), total + sigma
-        assert total <= math.sqrt(2 * 200 * gain / math.log1p(1 / lam)) <= math.sqrt(2 * (1 + lam) * 200 * gain) * (1 + 1e-12)
+        assert (
+            total
+            <= math.sqrt(2 * 200 * gain / math.log1p(1 / lam))
+            <= math.sqrt(2 * (1 + lam) * 200 * gain) * (1 + 1e-12)
+        )
 
 
 # ------------------------------------------------------------------------------------------- the information gain
+
 
 def test_ceiling_of_the_page_is_above_the_best_multiset_and_close_to_greedy():
     ceiling = bounds.gain_ceiling
     K = kernel(n=5)
     for lam in (0.1, 1.0):
-        best = max(np.linalg.slogdet(np.eye(6) + K[np.ix_(s, s)] / lam)[1] / 2
-                   for s in map(list, itertools.combinations_with_replacement(range(5), 6)))
+        best = max(
+            np.linalg.slogdet(np.eye(6) + K[np.ix_(s, s)] / lam)[1] / 2
+            for s in map(list, itertools.combinations_with_replacement(range(5), 6))
+        )
         assert core.information_gain(K, 6, lam)[-1] <= best + 1e-12 and best <= ceiling(K, 6, lam)
     for name in ("se", "matern"):
         greedy = core.information_gain(kernel(name), 2000, 1.0)[-1]
@@ -84,8 +109,14 @@ def test_ceiling_of_the_page_is_above_the_best_multiset_and_close_to_greedy():
 def test_ceiling_counts_what_rounding_drops():
     """diag(1, 1e-15): the second arm is below the cut, but at T = 1e16 it is worth ln(6)/2 nats; the true maximum is at about half of T each."""
     T, small = 1e16, 1e-15
-    best = max(0.5 * math.log1p(T * (1 - x)) + 0.5 * math.log1p(T * x * small) for x in np.linspace(0, 1, 1001)[:-1])
-    assert best > 0.5 * math.log1p(T) + 0.3 and bounds.gain_ceiling(np.diag([1.0, small]), T, 1.0) >= best
+    best = max(
+        0.5 * math.log1p(T * (1 - x)) + 0.5 * math.log1p(T * x * small)
+        for x in np.linspace(0, 1, 1001)[:-1]
+    )
+    assert (
+        best > 0.5 * math.log1p(T) + 0.3
+        and bounds.gain_ceiling(np.diag([1.0, small]), T, 1.0) >= best
+    )
 
 
 def test_ceiling_grows_like_n_over_two_log_T_in_the_end():
@@ -96,10 +127,19 @@ def test_ceiling_grows_like_n_over_two_log_T_in_the_end():
 
 # ------------------------------------------------------------------------------------------- Theorem 2 (C-ata)
 
+
 def test_erratum_a11_printed_coefficient_crosses_the_right_one_at_root_two_minus_one():
     rho = lambda e: (1 + e) / (1 - e)
-    assert abs(optimize.brentq(lambda e: rho(e) / e**2 - rho(e) ** 2 / e, 0.2, 0.8) - (math.sqrt(2) - 1)) < 1e-12
-    assert all(rho(e) / e**2 > rho(e) ** 2 / e for e in (0.05, 0.1, 0.4)) and all(rho(e) / e**2 < rho(e) ** 2 / e for e in (0.42, 0.9, 0.999))
+    assert (
+        abs(
+            optimize.brentq(lambda e: rho(e) / e**2 - rho(e) ** 2 / e, 0.2, 0.8)
+            - (math.sqrt(2) - 1)
+        )
+        < 1e-12
+    )
+    assert all(rho(e) / e**2 > rho(e) ** 2 / e for e in (0.05, 0.1, 0.4)) and all(
+        rho(e) / e**2 < rho(e) ** 2 / e for e in (0.42, 0.9, 0.999)
+    )
 
 
 def test_erratum_a11_the_bound_of_the_page_scales_like_rho_squared_over_accuracy():
@@ -109,7 +149,7 @@ def test_erratum_a11_the_bound_of_the_page_scales_like_rho_squared_over_accuracy
         q = 6 * space["rho"] * math.log(4e9 / 0.1) / acc**2
         m = 6 * space["rho"] * 2 * q * 30.0
         value = space["ata"](30.0, 1e9, 1e-9, 1e6, m) / math.sqrt(math.log(4 * m * 1e9 / 0.1))
-        ratio.append(value / (space["rho"] ** 1.5 / acc))                   # sum of widths <= sqrt(rho) ...
+        ratio.append(value / (space["rho"] ** 1.5 / acc))  # sum of widths <= sqrt(rho) ...
     assert np.allclose(ratio, ratio[0], rtol=1e-9)
 
 
@@ -125,6 +165,7 @@ def test_theorem_2_width_by_hand():
 
 # ------------------------------------------------------------------------------------------- Theorem 3 (C-tgp)
 
+
 def test_theorem_3_width_by_hand():
     """B = R = eps = lam = 1, one arm, t = 2: b = 2 + 4 ln 2, gamma_2 = ln(3)/2, K = 34."""
     problem = core.Problem(K=[[1.0]], f=[0.0], B=1.0, R=1.0, v=9.0, c=9.0)
@@ -132,13 +173,27 @@ def test_theorem_3_width_by_hand():
     for _ in range(2):
         a.ask()
         a.tell(0.0)
-    expected = 1 + 2 * math.sqrt(2) * (2 + 4 * math.log(2)) * math.sqrt(math.log(3) / 2 + math.log(10)) + math.sqrt(34 * (math.log(2) + 1))
+    expected = (
+        1
+        + 2 * math.sqrt(2) * (2 + 4 * math.log(2)) * math.sqrt(math.log(3) / 2 + math.log(10))
+        + math.sqrt(34 * (math.log(2) + 1))
+    )
     assert abs(a.beta - expected) < 1e-10
 
 
-@pytest.mark.parametrize("y, b, L", [(1.0, 2.0, 4.0), (-2.0, 2.0, 4.0), (0.3, 30.0, 4.0), (5.0, 5.0, 0.7), (-1e-3, 1.0, 50.0)])
+@pytest.mark.parametrize(
+    "y, b, L",
+    [(1.0, 2.0, 4.0), (-2.0, 2.0, 4.0), (0.3, 30.0, 4.0), (5.0, 5.0, 0.7), (-1e-3, 1.0, 50.0)],
+)
 def test_erratum_c5_bias_of_truncation_equals_quadrature(y, b, L):
-    tail = lambda s: integrate.quad(lambda x: s * x * math.exp(-abs(s * x - y) / L) / (2 * L), b, b + 80 * L, epsabs=0, epsrel=1e-12, limit=200)[0]
+    tail = lambda s: integrate.quad(
+        lambda x: s * x * math.exp(-abs(s * x - y) / L) / (2 * L),
+        b,
+        b + 80 * L,
+        epsabs=0,
+        epsrel=1e-12,
+        limit=200,
+    )[0]
     assert abs(tail(1) + tail(-1) - (b + L) * math.exp(-b / L) * math.sinh(y / L)) < 1e-8
 
 
@@ -155,7 +210,11 @@ def test_erratum_c5_bias_at_b_tau_is_at_most_its_bound_and_attains_it(eps):
 
 
 def test_erratum_c5_square_sum_converges_and_the_printed_one_does_not():
-    exact = lambda t: math.sqrt((((2 + 4 * np.log(tau := np.arange(1, t + 1)) + 4) * (1 - math.exp(-1)) / (2 * tau)) ** 2).sum())
+    exact = lambda t: math.sqrt(
+        (
+            ((2 + 4 * np.log(tau := np.arange(1, t + 1)) + 4) * (1 - math.exp(-1)) / (2 * tau)) ** 2
+        ).sum()
+    )
     printed = lambda t: math.sqrt(34 * (math.log(t) + 1))
     assert exact(10**6) - exact(10**4) < 0.01 and printed(10**6) - printed(10**4) > 3
     assert abs(exact(10**5) - 3.6861) < 1e-4 and abs(printed(10**5) - 20.6262) < 1e-4
@@ -170,7 +229,15 @@ def test_erratum_a7_number_of_levels_and_the_repaired_width(T, eps, J):
     a.ask()
     a.tell(0.0)
     gamma = math.log(2) / 2 / (1 - 1 / math.e)
-    assert abs(a.beta - 1 - 2 * math.sqrt(2) * 2 * math.sqrt(gamma + math.log(J / 0.1)) - math.sqrt(2 + 2 * (4 / eps) ** 2)) < 1e-9
+    assert (
+        abs(
+            a.beta
+            - 1
+            - 2 * math.sqrt(2) * 2 * math.sqrt(gamma + math.log(J / 0.1))
+            - math.sqrt(2 + 2 * (4 / eps) ** 2)
+        )
+        < 1e-9
+    )
 
 
 def test_erratum_a7_weights_the_weighted_norm_bounds_the_plain_one():
@@ -190,6 +257,7 @@ def test_erratum_a10_truncation_point_tends_to_the_range_not_to_zero():
 
 # ------------------------------------------------------------------------------------------- Lemmas 8 and 9
 
+
 @pytest.mark.parametrize("seed", range(6))
 def test_lemma_9_with_the_sharper_constants_for_random_dictionaries(seed):
     rng, K = np.random.default_rng(seed), kernel("matern")
@@ -201,18 +269,24 @@ def test_lemma_9_with_the_sharper_constants_for_random_dictionaries(seed):
         keep = rng.random(40) < p
         F = Z[:, plays]
         C = np.linalg.inv(np.linalg.cholesky(F @ F.T + lam * np.eye(30)))
-        error = np.abs(np.linalg.eigvalsh(C @ ((F * (keep / p)) @ F.T + lam * np.eye(30)) @ C.T) - 1).max()
+        error = np.abs(
+            np.linalg.eigvalsh(C @ ((F * (keep / p)) @ F.T + lam * np.eye(30)) @ C.T) - 1
+        ).max()
         if error >= 1 or not keep.any():
             continue
         X = core.nystrom_features(K, np.unique(plays[keep]))
         V = X[:, plays] @ X[:, plays].T + lam * np.eye(len(X))
         wide = np.sqrt(K.diagonal() - (X**2).sum(0) + lam * (X * np.linalg.solve(V, X)).sum(0))
         root_rho = math.sqrt((1 + error) / (1 - error))
-        assert (wide <= root_rho * sigma * (1 + 1e-8)).all() and (sigma <= root_rho * wide * (1 + 1e-8)).all()
+        assert (wide <= root_rho * sigma * (1 + 1e-8)).all() and (
+            sigma <= root_rho * wide * (1 + 1e-8)
+        ).all()
         a = rng.normal(size=30)
         f = Z.T @ a
         bias = np.abs(f - X.T @ np.linalg.solve(V, X[:, plays] @ f[plays]))
-        assert (bias <= np.linalg.norm(a) * (1 + math.sqrt(error / (1 - error))) * wide + 1e-9).all()
+        assert (
+            bias <= np.linalg.norm(a) * (1 + math.sqrt(error / (1 - error))) * wide + 1e-9
+        ).all()
         checked += 1
     assert checked >= 3
 
@@ -235,12 +309,16 @@ def test_erratum_b12_scaling_the_dictionary_leaves_the_projection_alone():
 
 # ------------------------------------------------------------------------------------------- Lemmas 10, 11 (C-lse-j, C-lse)
 
+
 def test_erratum_a4_exact_tail_exceeds_the_printed_bound_and_not_hoeffdings():
     k = np.arange(1, 3000)
     tail = stats.binom.sf(np.ceil(k / 3) - 1, k, 0.25)
     worse = tail > np.exp(-k / 24)
     assert worse.sum() == 2937 and k[worse][0] == 54 and (tail <= np.exp(-k / 72)).all()
-    exact = sum(Fraction(math.comb(334, j)) * 3 ** (334 - j) for j in range(112, 335)) / Fraction(4) ** 334
+    exact = (
+        sum(Fraction(math.comb(334, j)) * 3 ** (334 - j) for j in range(112, 335))
+        / Fraction(4) ** 334
+    )
     assert abs(float(exact) / tail[333] - 1) < 1e-10 and float(exact) > 300 * math.exp(-334 / 24)
 
 
@@ -260,11 +338,21 @@ def test_step_4_the_chosen_estimate_is_within_three_radii_when_fewer_than_half_a
         k = int(rng.integers(2, 14))
         bad = math.ceil((k - 1) / 2) - 1
         good = rng.normal(size=(k - bad, 2))
-        good *= (rng.choice([1.0, 0.99, rng.random()], (k - bad, 1))) / np.linalg.norm(good, axis=1, keepdims=True)
-        points = np.concatenate([good, rng.uniform(0.5, 5) * np.array([1.0, 0.0]) + rng.choice([0.0, 0.1, 3.0]) * rng.normal(size=(bad, 2))])
+        good *= (rng.choice([1.0, 0.99, rng.random()], (k - bad, 1))) / np.linalg.norm(
+            good, axis=1, keepdims=True
+        )
+        points = np.concatenate(
+            [
+                good,
+                rng.uniform(0.5, 5) * np.array([1.0, 0.0])
+                + rng.choice([0.0, 0.1, 3.0]) * rng.normal(size=(bad, 2)),
+            ]
+        )
         d = np.linalg.norm(points[:, None] - points, axis=2)
         r = np.median(d[~np.eye(k, dtype=bool)].reshape(k, k - 1), axis=1)
-        assert np.linalg.norm(points[np.flatnonzero(r <= r.min() + 1e-12)], axis=1).max() <= 3 + 1e-9
+        assert (
+            np.linalg.norm(points[np.flatnonzero(r <= r.min() + 1e-12)], axis=1).max() <= 3 + 1e-9
+        )
 
 
 def test_erratum_a5_lemma_10_is_false_at_lambda_one_after_nineteen_rounds():
@@ -289,11 +377,14 @@ def test_erratum_a5_lemma_10_holds_for_the_same_noise_on_a_fixed_design():
 
 def test_erratum_a5_cross_terms_of_moma_itself_are_not_zero():
     space = page("errata", "a5-cross", "a5-cross-2", "a5-cross-3")
-    assert space["cross"][:5].max() < -0.01 and abs(space["cross"][5]) < 1e-12    # the last play is the only one nobody reacted to
+    assert (
+        space["cross"][:5].max() < -0.01 and abs(space["cross"][5]) < 1e-12
+    )  # the last play is the only one nobody reacted to
     assert abs(np.corrcoef(space["M"].T)[0, 1]) > 1e-3
 
 
 # ------------------------------------------------------------------------------------------- the repair (C-moma, C-cor)
+
 
 def enumerate_runs(seed, lam, copies=2, epochs=4, c=1.0, alpha=1.0):
     """All runs of a random adaptive design -> probability (paths,), M^{1+alpha} (paths, epochs, copies), the level X_0, largest conditional rise of X and of
@@ -301,9 +392,12 @@ def enumerate_runs(seed, lam, copies=2, epochs=4, c=1.0, alpha=1.0):
     rng, order = np.random.default_rng(seed), 1 + alpha
     arms, look = rng.uniform(-1, 1, (4, 2)), rng.normal(size=(copies, 2))
     size = rng.uniform(1, 3)
-    rare = c * size**-order                                                  # E|eta|^{1+alpha} = c
+    rare = c * size**-order  # E|eta|^{1+alpha} = c
     values, odds = np.array([-size, 0.0, size]), np.array([rare / 2, 1 - rare, rare / 2])
-    gamma = max(np.linalg.slogdet(np.eye(2) + arms[list(s)].T @ arms[list(s)] / lam)[1] / 2 for s in itertools.product(range(4), repeat=epochs))
+    gamma = max(
+        np.linalg.slogdet(np.eye(2) + arms[list(s)].T @ arms[list(s)] / lam)[1] / 2
+        for s in itertools.product(range(4), repeat=epochs)
+    )
     unit, top = 2 ** (1 - alpha) * c, epochs ** ((1 - alpha) / 2) * (2 * gamma) ** (order / 2)
     done, rise = [], [0.0, 0.0]
 
@@ -311,10 +405,14 @@ def enumerate_runs(seed, lam, copies=2, epochs=4, c=1.0, alpha=1.0):
         if len(path) == epochs:
             done.append((p, path))
             return
-        x = arms[int(np.argmax(arms @ (look * S).sum(axis=0)))] if path else arms[0]          # any function of the past
+        x = (
+            arms[int(np.argmax(arms @ (look * S).sum(axis=0)))] if path else arms[0]
+        )  # any function of the past
         V = V + np.outer(x, x)
         inv = np.linalg.inv(V)
-        before = np.array([s @ np.linalg.solve(V - np.outer(x, x), s) for s in S]) ** (order / 2) + unit * (top - used)
+        before = np.array([s @ np.linalg.solve(V - np.outer(x, x), s) for s in S]) ** (
+            order / 2
+        ) + unit * (top - used)
         used = used + (x @ inv @ x) ** (order / 2)
         means, product = np.zeros(copies), 0.0
         for draw in itertools.product(range(3), repeat=copies):
@@ -324,13 +422,28 @@ def enumerate_runs(seed, lam, copies=2, epochs=4, c=1.0, alpha=1.0):
             assert X.min() >= -1e-12
             means, product = means + chance * X, product + chance * X.prod()
             go(S_new, V, used, p * chance, path + [M])
-        rise[0], rise[1] = max(rise[0], (means - before).max()), max(rise[1], product - before.prod())
+        rise[0], rise[1] = (
+            max(rise[0], (means - before).max()),
+            max(rise[1], product - before.prod()),
+        )
 
     go(np.zeros((copies, 2)), lam * np.eye(2), 0.0, 1.0, [])
     return np.array([p for p, _ in done]), np.array([m for _, m in done]), unit * top, rise
 
 
-@pytest.mark.parametrize("seed, lam, alpha", [(0, 1.0, 1.0), (1, 0.1, 1.0), (2, 5.0, 1.0), (3, 0.01, 1.0), (4, 0.2, 0.6), (5, 1.0, 0.25), (6, 0.05, 0.9), (7, 0.001, 0.05)])
+@pytest.mark.parametrize(
+    "seed, lam, alpha",
+    [
+        (0, 1.0, 1.0),
+        (1, 0.1, 1.0),
+        (2, 5.0, 1.0),
+        (3, 0.01, 1.0),
+        (4, 0.2, 0.6),
+        (5, 1.0, 0.25),
+        (6, 0.05, 0.9),
+        (7, 0.001, 0.05),
+    ],
+)
 def test_steps_1_to_3_by_enumeration_supermartingale_product_and_ville(seed, lam, alpha):
     p, M, level, rise = enumerate_runs(seed, lam, alpha=alpha)
     assert abs(p.sum() - 1) < 1e-12 and max(rise) < 1e-9
@@ -348,7 +461,9 @@ def test_power_of_a_hilbert_norm_has_the_constant_of_the_lemma_and_not_much_less
     b[:5000] = -a[:5000] * 10.0 ** rng.uniform(-1, 1, (5000, 1)) + 1e-3 * b[:5000]
     norm = lambda x: np.linalg.norm(x, axis=1)
     first = norm(a) ** p + p * norm(a) ** (p - 2) * (a * b).sum(axis=1)
-    assert (norm(a + b) ** p <= first + 2 ** (2 - p) * norm(b) ** p + 1e-12 * (norm(a) + norm(b)) ** p).all()          # an identity at p = 2
+    assert (
+        norm(a + b) ** p <= first + 2 ** (2 - p) * norm(b) ** p + 1e-12 * (norm(a) + norm(b)) ** p
+    ).all()  # an identity at p = 2
     x = np.geomspace(0.1, 100, 4001)
     assert ((np.abs(1 - x) ** p - 1 + p * x) / x**p).max() > 0.9 * 2 ** (2 - p)
     J = lambda x: norm(x)[:, None] ** (p - 2) * x
@@ -358,7 +473,7 @@ def test_power_of_a_hilbert_norm_has_the_constant_of_the_lemma_and_not_much_less
 def test_ville_is_nearly_attained_so_the_level_cannot_be_lowered_by_a_constant():
     n, lam = np.arange(1, 10**6 + 1), 1.0
     for s in (2.0, 8.0, 40.0):
-        threshold = s * math.log1p(n[-1] / lam)                               # 2 s c gamma_N of the linear kernel, c = 1
+        threshold = s * math.log1p(n[-1] / lam)  # 2 s c gamma_N of the linear kernel, c = 1
         reached = 1 - math.exp(np.log1p(-1 / (threshold * (lam + n))).sum())
         assert 0.75 / s < reached <= 1 / s
 
@@ -377,7 +492,9 @@ def test_erratum_c13_effective_dimension_is_below_twice_the_gain_and_below_the_d
     rng, K = np.random.default_rng(2), kernel()
     for lam in (0.1, 1.0):
         e = np.maximum(np.linalg.eigvalsh(K[np.ix_(p := rng.integers(0, 30, 100), p)]), 0)
-        assert (e / (e + lam)).sum() <= np.log1p(e / lam).sum() <= 2 * bounds.gain_ceiling(K, 100, lam)
+        assert (
+            (e / (e + lam)).sum() <= np.log1p(e / lam).sum() <= 2 * bounds.gain_ceiling(K, 100, lam)
+        )
         assert (e / (e + lam)).sum() <= len(set(p))
 
 
@@ -392,7 +509,13 @@ def test_repaired_moma_width_is_three_root_of_sixteen_c_gamma_and_constant():
         widths.add(a.beta)
     c = problem.R**2 + 2 * core.CTL(1.0, problem.B, problem.R).scale ** 2
     gamma = core.information_gain(problem.K, 100, 0.5)[-1] / (1 - 1 / math.e)
-    assert len(widths) == 2 and abs(max(widths) - problem.B * (1 + 1 / math.sqrt(0.9)) - 12 * math.sqrt(c * gamma / 0.5)) < 1e-8
+    assert (
+        len(widths) == 2
+        and abs(
+            max(widths) - problem.B * (1 + 1 / math.sqrt(0.9)) - 12 * math.sqrt(c * gamma / 0.5)
+        )
+        < 1e-8
+    )
 
 
 def test_a_single_copy_gives_gp_ucb_a_band_with_one_over_root_delta_erratum_a15():
@@ -417,7 +540,10 @@ def test_erratum_a8_printed_band_fails_with_certainty_for_small_lambda_and_the_c
             assert abs(a.beta - (1 + 1 / math.sqrt(0.9) + 9 / math.sqrt(lam))) < 1e-9
 
 
-@pytest.mark.parametrize("alpha, power", [(Fraction(1), 1), (Fraction(1, 2), Fraction(7, 6)), (Fraction(1, 4), Fraction(13, 10))])
+@pytest.mark.parametrize(
+    "alpha, power",
+    [(Fraction(1), 1), (Fraction(1, 2), Fraction(7, 6)), (Fraction(1, 4), Fraction(13, 10))],
+)
 def test_theorem_4_powers_of_gamma_and_T(alpha, power):
     """k N^{1/2} gamma^{1/2} times (m c)^{1/(1+a)} N^{(1-a)/(2(1+a))}, m ~ gamma: gamma^{(3+a)/(2(1+a))} T^{1/(1+a)}."""
     assert Fraction(1, 2) + 1 / (1 + alpha) == (3 + alpha) / (2 * (1 + alpha)) == power
@@ -429,9 +555,13 @@ def test_repaired_moma_and_ata_have_the_same_powers_of_gamma_and_T():
     for alpha in (Fraction(1), Fraction(1, 2), Fraction(1, 10)):
         power = (1 - alpha) / (2 * (1 + alpha))
         assert Fraction(1, 2) + power == 1 / (1 + alpha) and Fraction(1, 2) + Fraction(1, 2) == 1
-        assert 1 - (Fraction(1, 2) + power) == alpha / (1 + alpha)                                   # power of k that is left
-        radius = lambda N, g: (8 * 2.0 ** (1 - alpha)) ** (1 / (1 + alpha)) * N ** float(power) * math.sqrt(2 * g)
-        X_0 = lambda N, g: 8 * 2.0 ** (1 - alpha) * N ** ((1 - alpha) / 2) * (2 * g) ** ((1 + alpha) / 2)
+        assert 1 - (Fraction(1, 2) + power) == alpha / (1 + alpha)  # power of k that is left
+        radius = lambda N, g: (
+            (8 * 2.0 ** (1 - alpha)) ** (1 / (1 + alpha)) * N ** float(power) * math.sqrt(2 * g)
+        )
+        X_0 = lambda N, g: (
+            8 * 2.0 ** (1 - alpha) * N ** ((1 - alpha) / 2) * (2 * g) ** ((1 + alpha) / 2)
+        )
         assert abs(radius(500, 7.0) / X_0(500, 7.0) ** (1 / (1 + alpha)) - 1) < 1e-12
 
 
@@ -444,16 +574,32 @@ def test_truncation_at_the_fourth_root_gives_three_quarters():
 
 # ------------------------------------------------------------------------------------------- GP-UCB without truncation (A15)
 
+
 def test_cut_laplace_noise_is_sub_gaussian_with_half_its_cut_term_by_term():
     """E e^{uX} = 1 + sum u^{2j} P(Poisson(q) >= 2j+1) is below e^{u^2 q/4}, term by term; the first terms by quadrature."""
     q = np.geomspace(1e-2, 500, 4000)
     for j in range(1, 60):
         assert (stats.poisson.sf(2 * j, q) <= np.exp(j * np.log(q / 4) - math.lgamma(j + 1))).all()
-    h = lambda j: math.exp(j * math.log(4) + math.lgamma(j + 1) - math.lgamma(2 * j + 1) + (j + 1) * (math.log(j + 1) - 1)) / j
-    assert all(h(j + 1) < h(j) for j in range(1, 400)) and h(2) < 0.9 < 1 < h(1)                     # why j = 1 is treated apart
-    assert all((1 + 1 / m) ** m <= math.e * (2 * m + 1) / (2 * m + 2) for m in range(1, 2000))       # why h falls
+    h = lambda j: (
+        math.exp(
+            j * math.log(4)
+            + math.lgamma(j + 1)
+            - math.lgamma(2 * j + 1)
+            + (j + 1) * (math.log(j + 1) - 1)
+        )
+        / j
+    )
+    assert all(h(j + 1) < h(j) for j in range(1, 400)) and h(2) < 0.9 < 1 < h(
+        1
+    )  # why j = 1 is treated apart
+    assert all(
+        (1 + 1 / m) ** m <= math.e * (2 * m + 1) / (2 * m + 2) for m in range(1, 2000)
+    )  # why h falls
     for u, cut in [(0.3, 2.0), (1.0, 5.0), (1.7, 13.0), (4.0, 0.7)]:
-        direct = math.exp(-cut) + integrate.quad(lambda x: math.cosh(u * x) * math.exp(-x), 0, cut, epsrel=1e-12)[0]
+        direct = (
+            math.exp(-cut)
+            + integrate.quad(lambda x: math.cosh(u * x) * math.exp(-x), 0, cut, epsrel=1e-12)[0]
+        )
         series = 1 + sum(u ** (2 * j) * stats.poisson.sf(2 * j, cut) for j in range(1, 120))
         assert abs(direct / series - 1) < 1e-9 and direct <= math.exp(u * u * cut / 4)
 
@@ -474,6 +620,7 @@ def test_self_normalised_inequality_by_enumeration_of_an_adaptive_game():
 
 # ------------------------------------------------------------------------------------------- ATA, pathwise
 
+
 @pytest.mark.parametrize("seed", range(4))
 def test_what_ata_removes_is_bounded_on_every_path(seed):
     """|r - rhat| <= sum (uy)^2/b in norm <= (Y^2/b) sqrt(tr) <= (Y^2/b) sqrt(2 gain), whatever dictionary, reports and threshold."""
@@ -488,9 +635,15 @@ def test_what_ata_removes_is_bounded_on_every_path(seed):
         product, d = u * y, (u**2).sum()
         lost = np.linalg.norm(np.where(np.abs(product) > b, product, 0).sum(axis=1))
         pathwise = np.linalg.norm((product**2).sum(axis=1)) / b
-        gain = np.log1p(np.maximum(np.linalg.eigvalsh(K[np.ix_(plays, plays)]), 0) / lam).sum()      # 2 * information gain
+        gain = np.log1p(
+            np.maximum(np.linalg.eigvalsh(K[np.ix_(plays, plays)]), 0) / lam
+        ).sum()  # 2 * information gain
         Y2 = (y**2).max()
-        assert lost <= pathwise * (1 + 1e-9) and pathwise <= Y2 / b * math.sqrt(d) * (1 + 1e-9) and d <= gain * (1 + 1e-9)
+        assert (
+            lost <= pathwise * (1 + 1e-9)
+            and pathwise <= Y2 / b * math.sqrt(d) * (1 + 1e-9)
+            and d <= gain * (1 + 1e-9)
+        )
         cut += lost > 0
     assert cut > 10
 
@@ -500,36 +653,45 @@ def test_rows_of_the_whitened_features_have_the_norms_that_lemma_10_uses(alpha):
     rng, K = np.random.default_rng(3), kernel("matern")
     for _ in range(40):
         t, lam = int(rng.integers(1, 80)), 10.0 ** rng.uniform(-3, 1)
-        Phi = core.nystrom_features(K, rng.choice(30, rng.integers(1, 15), replace=False))[:, rng.integers(0, 30, t)]
+        Phi = core.nystrom_features(K, rng.choice(30, rng.integers(1, 15), replace=False))[
+            :, rng.integers(0, 30, t)
+        ]
         w, E = np.linalg.eigh(Phi @ Phi.T + lam * np.eye(len(Phi)))
         u = np.abs((E / np.sqrt(w)) @ E.T @ Phi)
         assert np.linalg.norm(u, axis=1).max() <= 1 + 1e-9
-        assert ((u ** (1 + alpha)).sum(axis=1) ** (1 / (1 + alpha))).max() <= t ** ((1 - alpha) / (2 * (1 + alpha))) * (1 + 1e-9)
+        assert ((u ** (1 + alpha)).sum(axis=1) ** (1 / (1 + alpha))).max() <= t ** (
+            (1 - alpha) / (2 * (1 + alpha))
+        ) * (1 + 1e-9)
 
 
 # ------------------------------------------------------------------------------------------- claims without a page of their own
+
 
 def test_gaussian_and_laplace_tails_are_sub_weibull_with_theta_one_half_and_one():
     x = np.linspace(0, 30, 3001)
     for s in (0.3, 1.0, 4.0):
         assert (2 * stats.norm.sf(x / s) <= 2 * np.exp(-(x**2) / (2 * s * s)) * (1 + 1e-12)).all()
         assert (np.exp(-x / s) <= 2 * np.exp(-x / s)).all()
-    small = [-math.log(2 * stats.norm.sf(t)) / t ** (1 / 0.4) for t in (5.0, 10.0, 30.0)]            # no smaller theta serves
+    small = [
+        -math.log(2 * stats.norm.sf(t)) / t ** (1 / 0.4) for t in (5.0, 10.0, 30.0)
+    ]  # no smaller theta serves
     assert small[0] > small[1] > small[2]
 
 
 @pytest.mark.parametrize("theta", [0.5, 1.0, 2.0])
 def test_clipping_at_the_prescribed_radius_shifts_the_mean_by_less_than_one_over_root_T(theta):
     """C-unbounded-regret: |E clip(f + eta) - f| <= kappa = int_R^inf P(|eta| > x) dx, also for noise on one side, and sqrt(T) kappa -> 0."""
-    tail = lambda x: math.exp(-x ** (1 / theta))
+    tail = lambda x: math.exp(-(x ** (1 / theta)))
     weight = []
     for T in (10**2, 10**4, 10**6):
         R = bounds.subweibull_radius(T, 0.1, theta=theta)
         kappa = integrate.quad(tail, R, R + 60 * max(R, 1.0), epsabs=0, limit=400)[0]
-        mean = math.gamma(1 + theta)                                         # eta = E^theta - mean: skewed
+        mean = math.gamma(1 + theta)  # eta = E^theta - mean: skewed
         for f in (-1.0, 0.0, 1.0):
-            high, low = 1 + R - f, 1 + R + f                                 # clip(f + eta) - f = clip(eta, -low, high)
-            lost = integrate.quad(lambda x: tail(x + mean), high, high + 60 * max(R, 1.0), epsabs=0, limit=400)[0]
+            high, low = 1 + R - f, 1 + R + f  # clip(f + eta) - f = clip(eta, -low, high)
+            lost = integrate.quad(
+                lambda x: tail(x + mean), high, high + 60 * max(R, 1.0), epsabs=0, limit=400
+            )[0]
             assert low >= mean and lost <= kappa
         weight.append(math.sqrt(T) * kappa)
     assert weight[0] > weight[1] > weight[2] and weight[2] < 0.02
@@ -537,29 +699,64 @@ def test_clipping_at_the_prescribed_radius_shifts_the_mean_by_less_than_one_over
 
 def test_half_the_width_changes_the_lower_bound_by_a_constant_factor():
     """M/2^d for M in T Delta, Delta = (M/T)^s: solved with M = (1/Delta)^{d/nu} the factor is free of T; with M = ln(1/Delta)^{d/2} it tends to 2^{-ds}."""
+
     def loss(log_T, log_cells, d=2, s=0.5):
-        log_Delta = lambda less: optimize.brentq(lambda D: D - s * (log_cells(D) - less - log_T), -3 * log_T, -1e-9, xtol=1e-13)
+        log_Delta = lambda less: optimize.brentq(
+            lambda D: D - s * (log_cells(D) - less - log_T), -3 * log_T, -1e-9, xtol=1e-13
+        )
         return log_Delta(d * math.log(2)) - log_Delta(0.0)
+
     d, s = 2, 0.5
     for nu in (1.5, 2.5):
-        assert np.allclose([loss(x, lambda D: -D * d / nu) for x in (20.0, 60.0, 400.0)], -d * s * math.log(2) * nu / (nu + s * d), atol=1e-9)
+        assert np.allclose(
+            [loss(x, lambda D: -D * d / nu) for x in (20.0, 60.0, 400.0)],
+            -d * s * math.log(2) * nu / (nu + s * d),
+            atol=1e-9,
+        )
     gaps = [loss(x, lambda D: d / 2 * math.log(-D)) for x in (1e2, 1e4, 1e6)]
     limit = -d * s * math.log(2)
-    assert abs(gaps[2] - limit) < abs(gaps[1] - limit) < abs(gaps[0] - limit) < 0.02 and abs(gaps[2] - limit) < 1e-5
+    assert (
+        abs(gaps[2] - limit) < abs(gaps[1] - limit) < abs(gaps[0] - limit) < 0.02
+        and abs(gaps[2] - limit) < 1e-5
+    )
 
 
 @pytest.mark.parametrize("kernel_name", ["se", "matern"])
-def test_erratum_a14_the_regime_is_reached_for_every_choice_of_constants_and_never_left(kernel_name):
+def test_erratum_a14_the_regime_is_reached_for_every_choice_of_constants_and_never_left(
+    kernel_name,
+):
     """C-regime: for each B, v, eps there is a T_0 from which on the rate is a number."""
     for B, v, eps in itertools.product((0.1, 1.0, 10.0), (0.1, 1.0, 10.0), (0.01, 0.1, 1.0)):
-        inside = [not math.isnan(bounds.lower_bound(kernel_name, T, eps, B=B, v=v, alpha=1.0, d=1, nu=2.5)) for T in np.geomspace(1, 1e14, 60)]
+        inside = [
+            not math.isnan(
+                bounds.lower_bound(kernel_name, T, eps, B=B, v=v, alpha=1.0, d=1, nu=2.5)
+            )
+            for T in np.geomspace(1, 1e14, 60)
+        ]
         assert inside[-1] and inside == sorted(inside), (B, v, eps)
 
 
 def test_the_spread_over_functions_exceeds_the_spread_over_noise():
     """C-exp-errorbar at a small size, fixed seed: SE kernel, Student noise, order constants."""
-    new = core.simulate(lambda s: core.synthetic_problem("se", "t3", s), ["TGP"], 200, trials=8, seed=1).regret[0, :, -1].std(ddof=1)
-    fixed = [core.simulate(core.synthetic_problem("se", "t3", core.streams(1, i)[0]), ["TGP"], 200, trials=8, seed=1).regret[0, :, -1].std(ddof=1) for i in range(3)]
+    new = (
+        core.simulate(
+            lambda s: core.synthetic_problem("se", "t3", s), ["TGP"], 200, trials=8, seed=1
+        )
+        .regret[0, :, -1]
+        .std(ddof=1)
+    )
+    fixed = [
+        core.simulate(
+            core.synthetic_problem("se", "t3", core.streams(1, i)[0]),
+            ["TGP"],
+            200,
+            trials=8,
+            seed=1,
+        )
+        .regret[0, :, -1]
+        .std(ddof=1)
+        for i in range(3)
+    ]
     assert new > 2 * np.mean(fixed)
 
 
@@ -568,14 +765,16 @@ def test_high_probability_lower_bound_by_enumeration_of_whole_games():
 
     Five cells, rewards +-1, randomised response at eps; the learner's play is a random function of all past bits."""
     rng, T, V = np.random.default_rng(5), 8, bounds.bump(1)[2]
-    assert 2 - 3 * V[2:].max() > 1.7                                         # a play inside cell 1 costs more than Delta under f'
+    assert 2 - 3 * V[2:].max() > 1.7  # a play inside cell 1 costs more than Delta under f'
     for eps, Delta in [(0.3, 0.2), (1.0, 0.1), (2.0, 0.05)]:
         z, keep = math.expm1(eps), 1 / (1 + math.exp(-eps))
-        shape = lambda m: Delta * V[np.abs(np.arange(5) - m)]                # the largest |g_m| on each cell
+        shape = lambda m: Delta * V[np.abs(np.arange(5) - m)]  # the largest |g_m| on each cell
         f, other = shape(0), shape(0) + 2 * shape(3)
-        law = lambda mean: keep * (1 + mean) / 2 + (1 - keep) * (1 - mean) / 2               # P(report = +1), (5,)
+        law = lambda mean: (
+            keep * (1 + mean) / 2 + (1 - keep) * (1 - mean) / 2
+        )  # P(report = +1), (5,)
         assert np.abs(other).max() <= 1
-        rule = rng.integers(0, 5, 2 ** (T + 1))                              # node of the tree -> cell
+        rule = rng.integers(0, 5, 2 ** (T + 1))  # node of the tree -> cell
         D, plays, halves = 0.0, np.zeros(5), [0.0, 0.0]
         stack = [(1, 1.0, 1.0, 0, 0)]
         while stack:
@@ -590,12 +789,13 @@ def test_high_probability_lower_bound_by_enumeration_of_whole_games():
             a, b = law(f)[cell], law(other)[cell]
             for bit, x, y in ((0, 1 - a, 1 - b), (1, a, b)):
                 stack.append((2 * node + bit, p0 * x, p1 * y, outside + (cell != 0), t + 1))
-        bound = z**2 * (plays @ shape(3) ** 2)                               # TV = |2 g|/2
+        bound = z**2 * (plays @ shape(3) ** 2)  # TV = |2 g|/2
         assert abs(plays.sum() - T) < 1e-9 and 0 <= D <= bound * (1 + 1e-12)
         assert sum(halves) >= math.exp(-D) / 2 >= math.exp(-bound) / 2
 
 
 # ------------------------------------------------------------------------------------------- other errata
+
 
 def test_erratum_a3_private_step_is_weaker_than_none_beyond_0_3027():
     edge = math.log(1 + 1 / math.sqrt(8))
@@ -606,9 +806,11 @@ def exact_kl(Delta, eps=1.0):
     """KL(P_0 || P_m) of Laplace reports of 0, or with probability p of a = 1/(2 Delta); and p (alpha = v = 1)."""
     a, p = 1 / (2 * Delta), 4 * Delta**2
     s = 2 * a / eps
-    u = lambda x: math.expm1((abs(x) - abs(x - a)) / s)                      # density ratio - 1, mean 0
+    u = lambda x: math.expm1((abs(x) - abs(x - a)) / s)  # density ratio - 1, mean 0
     loss = lambda x: p * u(x) - math.log1p(p * u(x))
-    inner = integrate.quad(lambda x: math.exp(-x / s) / (2 * s) * loss(x), 0, a, epsabs=0, epsrel=1e-10)[0]
+    inner = integrate.quad(
+        lambda x: math.exp(-x / s) / (2 * s) * loss(x), 0, a, epsabs=0, epsrel=1e-10
+    )[0]
     return loss(-1.0) / 2 + inner + math.exp(-a / s) / 2 * loss(2 * a), p
 
 
@@ -617,9 +819,15 @@ def test_erratum_a1_information_of_a_laplace_report_is_between_zero_and_z_square
         for Delta in (0.2, 0.05, 1e-3):
             kl, p = exact_kl(Delta, eps)
             assert 0 < kl <= math.expm1(eps) ** 2 * p**2
-    h = 0.5                                                                  # shift over scale at eps = 1; KL -> p^2 chi^2 / 2
-    chi2 = ((math.exp(-h) - 1) ** 2 + math.exp(-h) * (math.exp(h) - 1) ** 2
-            + math.exp(-2 * h) * (math.exp(3 * h) - 1) / 3 - 2 * math.exp(-h) * (math.exp(h) - 1) + 1 - math.exp(-h)) / 2
+    h = 0.5  # shift over scale at eps = 1; KL -> p^2 chi^2 / 2
+    chi2 = (
+        (math.exp(-h) - 1) ** 2
+        + math.exp(-h) * (math.exp(h) - 1) ** 2
+        + math.exp(-2 * h) * (math.exp(3 * h) - 1) / 3
+        - 2 * math.exp(-h) * (math.exp(h) - 1)
+        + 1
+        - math.exp(-h)
+    ) / 2
     for Delta in (1e-3, 1e-4):
         kl, p = exact_kl(Delta, 1.0)
         assert abs(kl / (p**2 * chi2 / 2) - 1) < 1e-5
@@ -629,8 +837,16 @@ def test_erratum_a1_exact_kl_against_a_second_quadrature():
     kl, p = exact_kl(0.1, 1.0)
     a, s = 5.0, 10.0
     f = lambda x, m: math.exp(-abs(x - m) / s) / (2 * s)
-    direct = sum(integrate.quad(lambda x: f(x, 0) * math.log(f(x, 0) / ((1 - p) * f(x, 0) + p * f(x, a))), lo, hi, epsabs=1e-14, limit=400)[0]
-                 for lo, hi in [(-500, 0), (0, a), (a, 500)])
+    direct = sum(
+        integrate.quad(
+            lambda x: f(x, 0) * math.log(f(x, 0) / ((1 - p) * f(x, 0) + p * f(x, a))),
+            lo,
+            hi,
+            epsabs=1e-14,
+            limit=400,
+        )[0]
+        for lo, hi in [(-500, 0), (0, a), (a, 500)]
+    )
     assert abs(kl - direct) < 1e-10
 
 
@@ -641,7 +857,10 @@ def test_erratum_a6_least_delta_of_laplace_on_far_inputs(eps, multiple):
     p = lambda x: math.exp(-abs(x) / L) / (2 * L)
     positive = lambda x: max(p(x) - math.exp(eps) * p(x - s), 0.0)
     edge = (s - eps * L) / 2
-    delta = sum(integrate.quad(positive, lo, hi, epsabs=1e-12, limit=300)[0] for lo, hi in [(-60 * L, 0), (0, edge)])
+    delta = sum(
+        integrate.quad(positive, lo, hi, epsabs=1e-12, limit=300)[0]
+        for lo, hi in [(-60 * L, 0), (0, edge)]
+    )
     assert abs(delta - (1 - math.exp((eps - s / L) / 2))) < 1e-8
 
 
@@ -649,7 +868,10 @@ def test_erratum_a6_clipping_restores_pure_privacy_for_any_input():
     curator = core.CTL(1.0, 1.0, 1.0)
     reports = np.linspace(-200, 200, 4001)
     for y, y_prime in [(1e9, -1e9), (0.0, 1e300), (5.0, 2.0)]:
-        assert np.abs(curator.log_density(reports, y) - curator.log_density(reports, y_prime)).max() <= 1 + 1e-12
+        assert (
+            np.abs(curator.log_density(reports, y) - curator.log_density(reports, y_prime)).max()
+            <= 1 + 1e-12
+        )
 
 
 def test_erratum_a12_norm_is_never_below_the_largest_value():
@@ -659,13 +881,21 @@ def test_erratum_a12_norm_is_never_below_the_largest_value():
             assert math.sqrt(p.f @ np.linalg.lstsq(p.K, p.f, rcond=1e-12)[0]) >= p.B * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("d, nu, old, new, lower", [(1, "5/2", "11/14", "2/3", "7/12"), (2, "5/2", "23/22", "11/14", "9/14")])
+@pytest.mark.parametrize(
+    "d, nu, old, new, lower",
+    [(1, "5/2", "11/14", "2/3", "7/12"), (2, "5/2", "23/22", "11/14", "9/14")],
+)
 def test_erratum_a13_matern_exponents(d, nu, old, new, lower):
     nu = Fraction(nu)
     assert Fraction(1, 2) + Fraction(d * (d + 1)) / (2 * nu + d * (d + 1)) == Fraction(old)
     assert Fraction(1, 2) + d / (2 * nu + d) == Fraction(new)
-    rate = [bounds.lower_bound("matern", T, 0.5, B=1.0, v=1.0, alpha=1.0, d=d, nu=float(nu)) for T in (1e10, 1e12)]
-    assert abs(math.log(rate[1] / rate[0]) / math.log(100) - float(Fraction(lower))) < 1e-9 and (nu + d) / (2 * nu + d) == Fraction(lower)
+    rate = [
+        bounds.lower_bound("matern", T, 0.5, B=1.0, v=1.0, alpha=1.0, d=d, nu=float(nu))
+        for T in (1e10, 1e12)
+    ]
+    assert abs(math.log(rate[1] / rate[0]) / math.log(100) - float(Fraction(lower))) < 1e-9 and (
+        nu + d
+    ) / (2 * nu + d) == Fraction(lower)
 
 
 def test_erratum_a14_outside_the_regime_there_is_a_reason_and_no_number():
@@ -688,17 +918,33 @@ def test_erratum_b11_selection_by_point_is_biased_and_by_index_is_not():
 def test_erratum_b18_odd_k_has_exact_ties_in_the_first_epoch():
     """The mean of a distance to the left and one to the right is (y_b - y_a)/2 for every y between."""
     rng = np.random.default_rng(0)
-    ties = {k: np.mean([np.diff(np.sort([np.median(np.abs(np.delete(x, j) - x[j])) for j in range(k)])[:2])[0] < 1e-12 for x in rng.standard_t(3, (400, k))])
-            for k in (14, 15)}
+    ties = {
+        k: np.mean(
+            [
+                np.diff(np.sort([np.median(np.abs(np.delete(x, j) - x[j])) for j in range(k)])[:2])[
+                    0
+                ]
+                < 1e-12
+                for x in rng.standard_t(3, (400, k))
+            ]
+        )
+        for k in (14, 15)
+    }
     assert ties[15] > 0.15 > 0.08 > ties[14]
 
 
-ON_THE_ORIGINALS = [(core.light_problem, 39, 41, -1.431465), (core.stock_problem, 29, 29, -0.993333)]
+ON_THE_ORIGINALS = [
+    (core.light_problem, 39, 41, -1.431465),
+    (core.stock_problem, 29, 29, -0.993333),
+]
 
 
 def test_the_errata_page_shows_the_tails_measured_on_the_originals():
     page = (Path(core.__file__).parent / "notebooks/errata.ipynb").read_text("utf-8")
-    assert all(f"({rejected}, {arms}, {kurtosis})" in page for _, rejected, arms, kurtosis in ON_THE_ORIGINALS)
+    assert all(
+        f"({rejected}, {arms}, {kurtosis})" in page
+        for _, rejected, arms, kurtosis in ON_THE_ORIGINALS
+    )
 
 
 @pytest.mark.parametrize("load, rejected, arms, kurtosis", ON_THE_ORIGINALS)
@@ -707,5 +953,8 @@ def test_original_data_are_not_normal_and_light_tailed_erratum_h1(load, rejected
     if not problem.provenance.startswith("original"):
         pytest.skip("needs the original data: make data")
     x = (problem.samples - problem.f) / problem.samples.std(axis=0, ddof=1)
-    assert sum(stats.kstest(column, "norm").pvalue < 0.05 for column in x.T) == rejected and problem.n == arms
+    assert (
+        sum(stats.kstest(column, "norm").pvalue < 0.05 for column in x.T) == rejected
+        and problem.n == arms
+    )
     assert abs(np.median(stats.kurtosis(x, axis=0)) - kurtosis) < 1e-5

@@ -1,4 +1,5 @@
 """Server and client as two processes, for the page and for the tests: the server can be killed as by a power cut."""
+
 import json
 import os
 import subprocess
@@ -15,7 +16,12 @@ class Server:
     """A server process and what it has logged, over all its lives."""
 
     def __init__(self, state, T, lease=60.0):
-        self.options, self.port, self.log, self.lives = [str(state), f"--T={T}", f"--lease={lease}"], 0, [], 0
+        self.options, self.port, self.log, self.lives = (
+            [str(state), f"--T={T}", f"--lease={lease}"],
+            0,
+            [],
+            0,
+        )
         self.start()
 
     def start(self):
@@ -23,7 +29,9 @@ class Server:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENV)
         self.url = self.process.stdout.readline().split()[-1]
         self.port, self.lives = int(self.url.rsplit(":", 1)[1]), self.lives + 1
-        self.reader = threading.Thread(target=lambda out: self.log.extend(map(json.loads, out)), args=(self.process.stdout,))
+        self.reader = threading.Thread(
+            target=lambda out: self.log.extend(map(json.loads, out)), args=(self.process.stdout,)
+        )
         self.reader.start()
 
     def kill(self):
@@ -42,7 +50,9 @@ class Server:
 def visits(url, users, seed):
     """A client process that brings so many users."""
     command = [sys.executable, str(HERE / "client.py"), url, str(users), f"--seed={seed}"]
-    return subprocess.Popen(command, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(
+        command, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
 
 
 def run(state, T, seed, kills=()):

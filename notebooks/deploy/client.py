@@ -6,6 +6,7 @@ The reward and the privacy noise never leave this process. A report is made once
 same report again, since a second one of the same reward would spend eps twice. With a seed the users are simulated and
 their bits repeatable, for tests; a deployed client leaves it out.
 """
+
 import argparse
 import http.client
 import json
@@ -29,7 +30,9 @@ def call(url, body=None, patience=60.0):
     end = time.monotonic() + patience
     while True:
         try:
-            with urllib.request.urlopen(url, None if body is None else json.dumps(body).encode(), timeout=10) as answer:
+            with urllib.request.urlopen(
+                url, None if body is None else json.dumps(body).encode(), timeout=10
+            ) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             if error.code == 410:

@@ -1,4 +1,5 @@
 """What server and clients agree on before the first user comes: arms, kernel, bounds, privacy. No f: nobody knows it."""
+
 import functools
 
 import numpy as np
@@ -7,7 +8,9 @@ import ldpbo_core as core
 
 SIDE = np.arange(1, 9) / 8
 POINTS = np.array([(x, y) for x in SIDE for y in SIDE])  # 64 settings of two dials, (n, d)
-PROBLEM = core.Problem(points=POINTS, kernel=functools.partial(core.se_kernel, lengthscale=0.4), B=1.0, R=1.0)
+PROBLEM = core.Problem(
+    points=POINTS, kernel=functools.partial(core.se_kernel, lengthscale=0.4), B=1.0, R=1.0
+)
 EPS = 2.0  # for one report of one user
 
 

@@ -7,6 +7,7 @@ client that got no answer sends the same report again: it is counted once. One u
 After T rounds nothing is counted any more (410). What is logged: round, arm and report, whatever else a client sends. No
 name, no address, no time, and no reward, which never comes here.
 """
+
 import argparse
 import json
 import time
@@ -54,7 +55,9 @@ class Handler(BaseHTTPRequestHandler):
         except (ValueError, TypeError, KeyError):
             number = None
         if self.path != "/tell" or type(number) is not int:
-            return self.answer(400, error='must be POST /tell {"round": a whole number, "report": a number}')
+            return self.answer(
+                400, error='must be POST /tell {"round": a whole number, "report": a number}'
+            )
         if number < learner.t:  # counted before; the answer was lost
             return self.answer(200, counted=True)
         if learner.t >= learner.s.T:
@@ -66,7 +69,9 @@ class Handler(BaseHTTPRequestHandler):
             learner.tell(report)
         except ValueError as error:  # not a number: nothing has changed
             return self.answer(400, error=str(error))
-        print(json.dumps({"round": number, "arm": arm, "report": report}), flush=True)  # killed here, it is logged twice
+        print(
+            json.dumps({"round": number, "arm": arm, "report": report}), flush=True
+        )  # killed here, it is logged twice
         learner.save(server.state)
         server.lease_ends = 0.0
         self.answer(200, counted=True)
@@ -85,7 +90,9 @@ def main():
     server = Server(("127.0.0.1", options.port), Handler)
     server.state, server.lease, server.lease_ends = options.state, options.lease, 0.0
     found = options.state.exists()
-    server.learner = core.load(options.state, experiment.PROBLEM) if found else experiment.learner(options.T)
+    server.learner = (
+        core.load(options.state, experiment.PROBLEM) if found else experiment.learner(options.T)
+    )
     print(f"listening on http://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()
 

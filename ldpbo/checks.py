@@ -1,6 +1,6 @@
 """What every function asks of its arguments: each error names the argument, the value and what is allowed.
 
->>> import ldpbo_checks as check
+>>> from ldpbo import checks as check
 >>> check.fraction("delta", 1.5)
 Traceback (most recent call last):
 ValueError: delta = 1.5: must be in (0, 1), and above 1e-100
@@ -20,18 +20,25 @@ import numpy as np
 
 def real(value: Any) -> np.ndarray | None:
     """`value` as an array of floats; None where an entry is masked, complex, a date, a word or beyond floats."""
-    if type(value) is np.ndarray and value.dtype == float:                   # the usual case; masks take time
+    if type(value) is np.ndarray and value.dtype == float:  # the usual case; masks take time
         return value.view()
     is_real = lambda x: isinstance(x, numbers.Real) and not isinstance(x, np.timedelta64)
     with contextlib.suppress(TypeError, ValueError, OverflowError), np.errstate(over="ignore"):
-        x = np.ma.asarray(value)                                             # ValueError: a ragged list
-        if not np.ma.is_masked(x) and (x.dtype.kind in "biuf" or (x.dtype.kind == "O" and all(map(is_real, x.flat)))):
-            return np.asarray(x, dtype=float)                                # OverflowError: 10**400
+        x = np.ma.asarray(value)  # ValueError: a ragged list
+        if not np.ma.is_masked(x) and (
+            x.dtype.kind in "biuf" or (x.dtype.kind == "O" and all(map(is_real, x.flat)))
+        ):
+            return np.asarray(x, dtype=float)  # OverflowError: 10**400
     return None
 
 
-def number(name: str, value: Any, allowed: str = "a finite number", low: float = -math.inf,
-           high: float = math.inf) -> float:
+def number(
+    name: str,
+    value: Any,
+    allowed: str = "a finite number",
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> float:
     """`value` as a float with low < value < high."""
     if isinstance(value, float):
         x = value = float(value)
@@ -45,24 +52,36 @@ def number(name: str, value: Any, allowed: str = "a finite number", low: float =
 
 # Settings keep away from the ends of floating point, so that squares, products and ratios of them are finite. A ridge
 # below 1e-10 drowns in the rounding of K: the posterior mean would be off by 1e-5 and more.
-positive = functools.partial(number, allowed="a number > 0, between 1e-100 and 1e100", low=1e-100, high=1e100)
-nonnegative = functools.partial(number, allowed="a number >= 0 and below 1e100", low=-5e-324, high=1e100)
+positive = functools.partial(
+    number, allowed="a number > 0, between 1e-100 and 1e100", low=1e-100, high=1e100
+)
+nonnegative = functools.partial(
+    number, allowed="a number >= 0 and below 1e100", low=-5e-324, high=1e100
+)
 fraction = functools.partial(number, allowed="in (0, 1), and above 1e-100", low=1e-100, high=1.0)
-order = functools.partial(number, allowed="in (0, 1], and above 1e-100", low=1e-100, high=math.nextafter(1.0, 2.0))
-ridge = functools.partial(number, "lam", allowed="a number > 0, from 1e-10 to 1e100", low=0.999e-10, high=1e100)
+order = functools.partial(
+    number, allowed="in (0, 1], and above 1e-100", low=1e-100, high=math.nextafter(1.0, 2.0)
+)
+ridge = functools.partial(
+    number, "lam", allowed="a number > 0, from 1e-10 to 1e100", low=0.999e-10, high=1e100
+)
 
 
 def choice(name: str, value: Any, *allowed: str) -> None:
     """Is `value` one of the words `allowed`?"""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} = {value!r:.80}: must be {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}")
+        raise ValueError(
+            f"{name} = {value!r:.80}: must be {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}"
+        )
 
 
 def integer(name: str, value: Any, low: int = 1, high: float = 10**15, allowed: str = "") -> int:
     """`value` as an int with low <= value <= high."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
     if not (whole and low <= value <= high):
-        raise ValueError(f"{name} = {value!r:.80}: must be an integer {allowed or f'>= {low} and at most 10**15'}")
+        raise ValueError(
+            f"{name} = {value!r:.80}: must be an integer {allowed or f'>= {low} and at most 10**15'}"
+        )
     return int(value)
 
 
@@ -70,19 +89,26 @@ def array(name: str, value: Any, ndim: int | None, limit: float = math.inf) -> n
     """`value` as a finite float array with `ndim` dimensions (None: any number), entries below `limit` in size."""
     x = real(value)
     if x is None:
-        raise ValueError(f"{name}: must be an array of real numbers; no masked entry, complex number, date or word")
+        raise ValueError(
+            f"{name}: must be an array of real numbers; no masked entry, complex number, date or word"
+        )
     if ndim is not None and x.ndim != ndim:
         raise ValueError(f"{name} has {x.ndim} dimensions: must have {ndim}")
     good = np.abs(x) < limit
     if not good.all():
         where = tuple(int(i) for i in np.argwhere(~good)[0])
-        raise ValueError(f"{name}{list(where)} = {x[where]}: every entry must be finite"
-                         + (f" and below {limit:g} in size; rescale it" if limit < math.inf else ""))
+        raise ValueError(
+            f"{name}{list(where)} = {x[where]}: every entry must be finite"
+            + (f" and below {limit:g} in size; rescale it" if limit < math.inf else "")
+        )
     return x
 
 
-def generator(rng: Any, allowed: str = "or None; a seed would give each call the same noise",
-              name: str = "rng") -> np.random.Generator:
+def generator(
+    rng: Any,
+    allowed: str = "or None; a seed would give each call the same noise",
+    name: str = "rng",
+) -> np.random.Generator:
     """`rng` as a numpy Generator; None is a fresh one."""
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
@@ -92,7 +118,9 @@ def generator(rng: Any, allowed: str = "or None; a seed would give each call the
 def seeded(rng: Any, name: str = "rng") -> np.random.Generator:
     """`rng` as a numpy Generator; a seed makes one."""
     with contextlib.suppress(TypeError, ValueError):
-        if not isinstance(rng, np.ndarray) or rng.ndim == 1:                 # a np.matrix would crash the interpreter
+        if (
+            not isinstance(rng, np.ndarray) or rng.ndim == 1
+        ):  # a np.matrix would crash the interpreter
             rng = np.random.default_rng(rng)
     return generator(rng, "or a seed >= 0, or None", name)
 
@@ -120,7 +148,9 @@ def points(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Two sets of points as (n, d) and (n', d) arrays; a vector is n points of the line."""
     X, Y = (A[:, None] if A.ndim == 1 else A for A in (array("X", X, None), array("Y", Y, None)))
     if X.ndim != 2 or Y.ndim != 2 or X.shape[1] != Y.shape[1] or not X.shape[1]:
-        raise ValueError(f"X has shape {X.shape} and Y has shape {Y.shape}: must have the same dimension d >= 1")
+        raise ValueError(
+            f"X has shape {X.shape} and Y has shape {Y.shape}: must have the same dimension d >= 1"
+        )
     return X, Y
 
 
@@ -131,9 +161,13 @@ def kernel_matrix(K: Any) -> np.ndarray:
     if n == 0 or K.shape != (n, n):
         raise ValueError(f"K has shape {K.shape}: must be square (n, n) with n >= 1")
     if not np.allclose(K, K.T, rtol=0.0, atol=1e-9):
-        raise ValueError(f"K differs from its transpose by {np.abs(K - K.T).max():.3g}: must be symmetric")
+        raise ValueError(
+            f"K differs from its transpose by {np.abs(K - K.T).max():.3g}: must be symmetric"
+        )
     if np.diag(K).max() > 1 + 1e-9:
-        raise ValueError(f"K has a diagonal entry {np.diag(K).max():.6g}: must be at most 1; divide K by it")
+        raise ValueError(
+            f"K has a diagonal entry {np.diag(K).max():.6g}: must be at most 1; divide K by it"
+        )
     return (K + K.T) / 2
 
 
@@ -145,10 +179,14 @@ def semidefinite(w: np.ndarray) -> None:
 
 def table(name: str, samples: Any) -> np.ndarray:
     """A table (observations, arms) whose columns vary."""
-    samples = array(name, samples, 2, limit=1e49)                            # squares of it are below 1e100
+    samples = array(name, samples, 2, limit=1e49)  # squares of it are below 1e100
     if len(samples) < 2 or not samples.shape[1]:
-        raise ValueError(f"{name} has shape {samples.shape}: must have at least 2 rows and 1 column")
+        raise ValueError(
+            f"{name} has shape {samples.shape}: must have at least 2 rows and 1 column"
+        )
     constant = np.ptp(samples, axis=0) <= np.maximum(1e-14 * np.abs(samples).max(axis=0), 1e-100)
     if constant.any():
-        raise ValueError(f"{name} column {int(constant.argmax())} is constant: columns must vary; remove it")
+        raise ValueError(
+            f"{name} column {int(constant.argmax())} is constant: columns must vary; remove it"
+        )
     return samples

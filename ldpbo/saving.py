@@ -13,7 +13,6 @@ of reports, and single ones, as the learner saw them; a problem's f and samples 
 
 import contextlib
 import csv
-import hashlib
 import json
 import math
 import os
@@ -24,49 +23,52 @@ from typing import NamedTuple
 
 import numpy as np
 
-import ldpbo_checks as check
 import ldpbo_core as core
+from ldpbo import checks as check
 
-FORMAT = 4          # version of saved learners: one more whenever they keep something else
-
-
-def code_hash() -> str:
-    """12 digits of the sha256 of the modules that play and bound: under every figure and in every stored table.
-
-    What comes in (checks, problems, files) is not part of it: tests recompute stored results from the problems up.
-    """
-    modules = "ldpbo_core.py", "ldpbo_linear.py", "ldpbo_simulate.py", "ldpbo_bounds.py"
-    return hashlib.sha256(b"".join(Path(__file__).with_name(m).read_bytes() for m in modules)).hexdigest()[:12]
+FORMAT = 4  # version of saved learners: one more whenever they keep something else
 
 
 class Table(NamedTuple):
     """values (rows, arms), the arms' names, and the cells of the columns that were left out, by their names."""
+
     values: np.ndarray
     names: list[str]
     left_out: dict[str, list[str]]
 
 
-def read_table(path: str | os.PathLike, *, delimiter: str = "", decimal: str = "",
-               header: bool | None = None) -> Table:
+def read_table(
+    path: str | os.PathLike, *, delimiter: str = "", decimal: str = "", header: bool | None = None
+) -> Table:
     """A CSV file, rows = observations, columns = arms -> named tuple (values, names, left_out).
 
     Delimiter, decimal sign and header (a first row without a number) are found out where they are not given. A first
     column of row numbers is left out, and so is one of dates or labels, alone or after it. UTF-8; UTF-16 with its mark.
     """
     if not isinstance(delimiter, str) or len(delimiter) > 1:
-        raise ValueError(f"delimiter = {delimiter!r:.80}: must be one character, or '' to find it out")
+        raise ValueError(
+            f"delimiter = {delimiter!r:.80}: must be one character, or '' to find it out"
+        )
     check.choice("decimal", decimal, "", ".", ",")
     if not (header is None or isinstance(header, bool)):
         raise ValueError(f"header = {header!r:.80}: must be True, False, or None to find it out")
     data = Path(path).read_bytes()
-    text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")
-    lines = {i: line.strip(" ") for i, line in enumerate(text.splitlines(), 1) if line.strip()}      # number: text
+    text = data.decode(
+        "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace"
+    )
+    lines = {
+        i: line.strip(" ") for i, line in enumerate(text.splitlines(), 1) if line.strip()
+    }  # number: text
     if not lines:
         raise ValueError(f"{path}: is empty; must have rows of numbers")
     signs = [d for d in "\t;,| " if d != decimal]
-    delimiter = delimiter or next((d for d in signs if all(d in line for line in lines.values())), signs[-3])
-    point = re.search(r"(?<![\d.])\d*\.\d+(?![\d.])", text)                  # a number such as 1.5, not 31.12.2020
-    decimal = decimal or ("," if delimiter != "," and re.search(r"\d,\d", text) and not point else ".")
+    delimiter = delimiter or next(
+        (d for d in signs if all(d in line for line in lines.values())), signs[-3]
+    )
+    point = re.search(r"(?<![\d.])\d*\.\d+(?![\d.])", text)  # a number such as 1.5, not 31.12.2020
+    decimal = decimal or (
+        "," if delimiter != "," and re.search(r"\d,\d", text) and not point else "."
+    )
     taken = f"(the delimiter was taken to be {delimiter!r}, the decimal sign {decimal!r})"
 
     def number(cell):
@@ -74,11 +76,16 @@ def read_table(path: str | os.PathLike, *, delimiter: str = "", decimal: str = "
             return float(cell.translate({44: 46, 46: 44}) if decimal == "," else cell)
         return math.nan
 
-    reader, where = csv.reader(lines.values(), delimiter=delimiter, skipinitialspace=True), list(lines)
+    reader, where = (
+        csv.reader(lines.values(), delimiter=delimiter, skipinitialspace=True),
+        list(lines),
+    )
     cells = {}
     try:
         for row in reader:
-            cells[where[reader.line_num - 1]] = [cell.strip() for cell in row]           # by the line it ends on
+            cells[where[reader.line_num - 1]] = [
+                cell.strip() for cell in row
+            ]  # by the line it ends on
     except csv.Error as error:
         raise ValueError(f"{path}: line {where[reader.line_num - 1]}: {error} {taken}") from None
     top = next(iter(cells))
@@ -91,16 +98,26 @@ def read_table(path: str | os.PathLike, *, delimiter: str = "", decimal: str = "
         raise ValueError(f"{path}: must have a row of numbers {taken}")
     for i, row in cells.items():
         if len(row) != len(names):
-            raise ValueError(f"{path}: line {i} has {len(row)} cells: must have {len(names)}, as line {top} {taken}")
+            raise ValueError(
+                f"{path}: line {i} has {len(row)} cells: must have {len(names)}, as line {top} {taken}"
+            )
     values = np.array([[number(cell) for cell in row] for row in cells.values()])
-    skip = int(len(names) > 1 and len(values) > 2 and (np.diff(values[:, 0]) == 1).all())             # row numbers,
-    skip += int(len(names) > 1 + skip and np.isnan(values[:, skip]).all())                           # dates or labels
+    skip = int(
+        len(names) > 1 and len(values) > 2 and (np.diff(values[:, 0]) == 1).all()
+    )  # row numbers,
+    skip += int(len(names) > 1 + skip and np.isnan(values[:, skip]).all())  # dates or labels
     bad = np.argwhere(~np.isfinite(values[:, skip:]))
     if len(bad):
         i, j = list(cells)[bad[0, 0]], bad[0, 1] + skip
-        raise ValueError(f"{path}: line {i}, column {j + 1} ({names[j]}) is {cells[i][j]!r}: must be a finite number "
-                         + taken)
-    return Table(values[:, skip:], names[skip:], {names[j]: [row[j] for row in cells.values()] for j in range(skip)})
+        raise ValueError(
+            f"{path}: line {i}, column {j + 1} ({names[j]}) is {cells[i][j]!r}: must be a finite number "
+            + taken
+        )
+    return Table(
+        values[:, skip:],
+        names[skip:],
+        {names[j]: [row[j] for row in cells.values()] for j in range(skip)},
+    )
 
 
 def _identity(problem):
@@ -112,13 +129,15 @@ def _identity(problem):
 def save(learner: core._Bandit, path: str | os.PathLike) -> None:
     """Write `learner` to `path`. After a crash the file is the old one or the new one, whole."""
     path = os.fspath(path)
-    own = {id(x): (name, x) for name, x in vars(learner.problem).items() if isinstance(x, np.ndarray)}
-    arrays = dict(own)                                                       # the problem's own are not written
+    own = {
+        id(x): (name, x) for name, x in vars(learner.problem).items() if isinstance(x, np.ndarray)
+    }
+    arrays = dict(own)  # the problem's own are not written
 
     def pack(x):
         """What JSON does not know, as a dict."""
         if isinstance(x, np.ndarray) and x.dtype == object:
-            return {"integers": x.tolist()}                                  # exact sums, beyond 64 bits
+            return {"integers": x.tolist()}  # exact sums, beyond 64 bits
         if isinstance(x, np.ndarray):
             return {"array": arrays.setdefault(id(x), (f"array{len(arrays)}", x))[0]}
         if isinstance(x, np.generic):
@@ -128,14 +147,25 @@ def save(learner: core._Bandit, path: str | os.PathLike) -> None:
         if isinstance(x, np.random.Generator):
             return {"Generator": x.bit_generator.state}
         if getattr(core, type(x).__name__, None) is not type(x):
-            raise ValueError(f"save: a learner with a {type(x).__name__} cannot be saved, only what ldpbo_core defines")
-        return {"class": type(x).__name__, "state": None if isinstance(x, core.Problem) else x.__getstate__()}
+            raise ValueError(
+                f"save: a learner with a {type(x).__name__} cannot be saved, only what ldpbo_core defines"
+            )
+        return {
+            "class": type(x).__name__,
+            "state": None if isinstance(x, core.Problem) else x.__getstate__(),
+        }
 
-    header = dict(format="ldpbo learner", version=FORMAT, problem=_identity(learner.problem), learner=learner)
+    header = dict(
+        format="ldpbo learner", version=FORMAT, problem=_identity(learner.problem), learner=learner
+    )
     text, part = json.dumps(header, default=pack).encode(), f"{path}.{os.getpid()}.part"
     try:
         with open(part, "wb") as file:
-            np.savez(file, header=np.frombuffer(text, np.uint8), **dict(arrays[i] for i in arrays if i not in own))
+            np.savez(
+                file,
+                header=np.frombuffer(text, np.uint8),
+                **dict(arrays[i] for i in arrays if i not in own),
+            )
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, path)
@@ -146,7 +176,9 @@ def save(learner: core._Bandit, path: str | os.PathLike) -> None:
 def load(path: str | os.PathLike, problem: core.Problem) -> core._Bandit:
     """The learner that `learner.save` wrote, on the same problem: it asks for the same arms, bit for bit."""
     if not isinstance(problem, core.Problem):
-        raise ValueError(f"problem = {type(problem).__name__}: must be the Problem that the learner was saved with")
+        raise ValueError(
+            f"problem = {type(problem).__name__}: must be the Problem that the learner was saved with"
+        )
     no_file = f"{path}: must be a whole file that learner.save wrote"
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -156,8 +188,10 @@ def load(path: str | os.PathLike, problem: core.Problem) -> core._Bandit:
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
         raise ValueError(no_file) from None
     if found != ("ldpbo learner", FORMAT):
-        raise ValueError(f"{path} is {found[0]!r} of version {found[1]!r}: must be of version {FORMAT}; load it with "
-                         "the core that wrote it")
+        raise ValueError(
+            f"{path} is {found[0]!r} of version {found[1]!r}: must be of version {FORMAT}; load it with "
+            "the core that wrote it"
+        )
 
     def unpack(x):
         """The inverse of pack."""
@@ -181,14 +215,26 @@ def load(path: str | os.PathLike, problem: core.Problem) -> core._Bandit:
 
     try:
         header = json.loads(arrays["header"].tobytes(), object_hook=unpack)
-        told, learner = {name: header["problem"][name] for name in _identity(problem)}, header["learner"]
-    except (AttributeError, KeyError, TypeError, ValueError):                # a header that somebody wrote by hand
+        told, learner = (
+            {name: header["problem"][name] for name in _identity(problem)},
+            header["learner"],
+        )
+    except (
+        AttributeError,
+        KeyError,
+        TypeError,
+        ValueError,
+    ):  # a header that somebody wrote by hand
         raise ValueError(no_file) from None
     if type(learner) not in core.ALGORITHMS.values():
         raise ValueError(no_file)
     for name, here in _identity(problem).items():
         there = told[name]
-        if np.shape(here) != np.shape(there) or not np.allclose(here, there, rtol=1e-9, atol=1e-9 * problem.n):
-            raise ValueError(f"problem: must be the one that {path} was saved with; its {name} differs"
-                             + ("" if name == "kernel" else f": {there!r} there, {here!r} here"))
+        if np.shape(here) != np.shape(there) or not np.allclose(
+            here, there, rtol=1e-9, atol=1e-9 * problem.n
+        ):
+            raise ValueError(
+                f"problem: must be the one that {path} was saved with; its {name} differs"
+                + ("" if name == "kernel" else f": {there!r} there, {here!r} here")
+            )
     return learner

@@ -6,6 +6,7 @@ be the one that .venv was made with.
 
 The packages are installed by uv, which is one of them and comes first, by pip; where uv fails, pip installs them all.
 """
+
 import fcntl
 import functools
 import hashlib
@@ -20,7 +21,15 @@ ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements.lock"
 VENV, NEW, OLD = ROOT / ".venv", ROOT / ".venv.new", ROOT / ".venv.old"
 PYTHON = NEW / "bin/python"
-PIP = [PYTHON, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--require-hashes"]     # errors only
+PIP = [
+    PYTHON,
+    "-m",
+    "pip",
+    "install",
+    "-qq",
+    "--disable-pip-version-check",
+    "--require-hashes",
+]  # errors only
 UV = [NEW / "bin/uv", "pip", "install", "-q", "--python", PYTHON, "--require-hashes"]
 
 
@@ -32,7 +41,9 @@ def digest():
 
 def identity(python):
     """Version and home of an interpreter: the same for a virtual environment and for what it was made from."""
-    done = subprocess.run([python, "-c", "import sys; print(sys.version, sys.base_prefix)"], capture_output=True)
+    done = subprocess.run(
+        [python, "-c", "import sys; print(sys.version, sys.base_prefix)"], capture_output=True
+    )
     return done.stdout if done.returncode == 0 else None
 
 
@@ -59,6 +70,7 @@ def locked(package):
 
 def install(run):
     """The locked packages into .venv.new."""
+
     def empty():
         remove(NEW)
         run([sys.executable, "-m", "venv", "--prompt", VENV.name, NEW])
@@ -69,9 +81,15 @@ def install(run):
         first.write_text(locked("uv"), "utf-8")
         for command in ([*PIP, "-r", first], [*UV, "-r", LOCK]):
             run(command, capture_output=True, text=True, errors="replace")
-    except (subprocess.CalledProcessError, OSError) as error:             # e.g. an index that only pip is told of
+    except (
+        subprocess.CalledProcessError,
+        OSError,
+    ) as error:  # e.g. an index that only pip is told of
         reason = (getattr(error, "stderr", None) or "").strip() or str(error)
-        print(f"uv could not install them ({reason.splitlines()[0]}); pip does, which takes longer", flush=True)
+        print(
+            f"uv could not install them ({reason.splitlines()[0]}); pip does, which takes longer",
+            flush=True,
+        )
         empty()
         run([*PIP, "-r", LOCK])
 
@@ -83,7 +101,7 @@ def make(lock):
     """
     install(functools.partial(subprocess.run, check=True, pass_fds=[lock.fileno()]))
     (site,) = NEW.glob("lib/python*/site-packages")
-    (site / "ldpbo.pth").write_text(f"{ROOT}\n")                          # the modules of this checkout can be imported
+    (site / "ldpbo.pth").write_text(f"{ROOT}\n")  # the modules of this checkout can be imported
     for path in [p for p in (NEW / "bin").iterdir() if p.is_file() and not p.is_symlink()]:
         text = path.read_bytes()
         if os.fsencode(NEW) in text:
@@ -102,7 +120,7 @@ def swap():
 def main():
     with open(ROOT / ".venv.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if OLD.exists() and not VENV.exists():                            # killed between the two renames
+        if OLD.exists() and not VENV.exists():  # killed between the two renames
             os.rename(OLD, VENV)
         if ready():
             return
@@ -113,8 +131,10 @@ def main():
         except (subprocess.CalledProcessError, OSError) as error:
             remove(NEW)
             kept = "; the .venv that was there is as it was" if VENV.exists() else ""
-            sys.exit(f"The locked packages could not be installed ({error}){kept}.\n"
-                     "Is there a network, and space on the disk?")
+            sys.exit(
+                f"The locked packages could not be installed ({error}){kept}.\n"
+                "Is there a network, and space on the disk?"
+            )
         swap()
 
 
