@@ -54,7 +54,7 @@ UNIT = (
 LEFT_OUT: Any = None
 ArrayLike = Any  # in signatures: whatever NumPy makes an array of; checked at run time
 
-ELSEWHERE = {"SecureCTL": "secure", "read_table": "saving", "load": "saving"}
+ELSEWHERE = {"SecureCTL": "secure", "read_table": "datasets", "load": "saving"}
 ELSEWHERE |= {
     f"{kind}_problem": "datasets" for kind in ("synthetic", "function", "table", "light", "stock")
 }
@@ -135,13 +135,13 @@ def linear_kernel(X: ArrayLike, Y: ArrayLike) -> np.ndarray:
 
 def empirical_kernel(samples: ArrayLike) -> np.ndarray:
     """Correlation matrix of the columns of `samples` (observations, arms): the paper's kernel of normalised data."""
-    Z = _standard(check.table("samples", samples))
+    Z = standardised(check.table("samples", samples))
     K = Z.T @ Z
     np.fill_diagonal(K, 1.0)
     return (K + K.T) / 2
 
 
-def _standard(samples):
+def standardised(samples):
     """Columns centred and scaled to length 1: their products are correlations."""
     Z = (samples - samples.mean(axis=0)) / samples.std(axis=0, ddof=1)
     return Z / math.sqrt(len(samples) - 1)

@@ -1,123 +1,20 @@
-"""What comes from files and goes into them: tables of rewards, saved learners.
+"""Learners are saved to a file and loaded again: `learner.save(path)`, `core.load(path, problem)`.
 
->>> import ldpbo_core as core
->>> table = core.read_table("data/stocks.csv")
->>> table.values.shape, table.names[:2], list(table.left_out)
-((823, 20), ['AAPL', 'AMD'], ['date'])
-
-Used through `ldpbo_core`: `core.read_table(path)`, `learner.save(path)`, `core.load(path,
-problem)`. A saved learner is an npz archive without pickle: `header` is JSON as bytes (format, version, what identifies
+A saved learner is an npz archive without pickle: `header` is JSON as bytes (format, version, what identifies
 the problem, the learner's attributes as a tree), the other members are the arrays that the tree names. Inside are sums
 of reports, and single ones, as the learner saw them; a problem's f and samples are not.
 """
 
-import contextlib
-import csv
 import json
-import math
 import os
-import re
 import zipfile
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 import ldpbo_core as core
-from ldpbo import checks as check
 
 FORMAT = 4  # version of saved learners: one more whenever they keep something else
-
-
-class Table(NamedTuple):
-    """values (rows, arms), the arms' names, and the cells of the columns that were left out, by their names."""
-
-    values: np.ndarray
-    names: list[str]
-    left_out: dict[str, list[str]]
-
-
-def read_table(
-    path: str | os.PathLike, *, delimiter: str = "", decimal: str = "", header: bool | None = None
-) -> Table:
-    """A CSV file, rows = observations, columns = arms -> named tuple (values, names, left_out).
-
-    Delimiter, decimal sign and header (a first row without a number) are found out where they are not given. A first
-    column of row numbers is left out, and so is one of dates or labels, alone or after it. UTF-8; UTF-16 with its mark.
-    """
-    if not isinstance(delimiter, str) or len(delimiter) > 1:
-        raise ValueError(
-            f"delimiter = {delimiter!r:.80}: must be one character, or '' to find it out"
-        )
-    check.choice("decimal", decimal, "", ".", ",")
-    if not (header is None or isinstance(header, bool)):
-        raise ValueError(f"header = {header!r:.80}: must be True, False, or None to find it out")
-    data = Path(path).read_bytes()
-    text = data.decode(
-        "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace"
-    )
-    lines = {
-        i: line.strip(" ") for i, line in enumerate(text.splitlines(), 1) if line.strip()
-    }  # number: text
-    if not lines:
-        raise ValueError(f"{path}: is empty; must have rows of numbers")
-    signs = [d for d in "\t;,| " if d != decimal]
-    delimiter = delimiter or next(
-        (d for d in signs if all(d in line for line in lines.values())), signs[-3]
-    )
-    point = re.search(r"(?<![\d.])\d*\.\d+(?![\d.])", text)  # a number such as 1.5, not 31.12.2020
-    decimal = decimal or (
-        "," if delimiter != "," and re.search(r"\d,\d", text) and not point else "."
-    )
-    taken = f"(the delimiter was taken to be {delimiter!r}, the decimal sign {decimal!r})"
-
-    def number(cell):
-        with contextlib.suppress(ValueError):
-            return float(cell.translate({44: 46, 46: 44}) if decimal == "," else cell)
-        return math.nan
-
-    reader, where = (
-        csv.reader(lines.values(), delimiter=delimiter, skipinitialspace=True),
-        list(lines),
-    )
-    cells = {}
-    try:
-        for row in reader:
-            cells[where[reader.line_num - 1]] = [
-                cell.strip() for cell in row
-            ]  # by the line it ends on
-    except csv.Error as error:
-        raise ValueError(f"{path}: line {where[reader.line_num - 1]}: {error} {taken}") from None
-    top = next(iter(cells))
-    names = cells[top]
-    if header or (header is None and np.isnan([number(cell) for cell in names]).all()):
-        del cells[top]
-    else:
-        names = [f"column {j}" for j in range(1, len(names) + 1)]
-    if not cells:
-        raise ValueError(f"{path}: must have a row of numbers {taken}")
-    for i, row in cells.items():
-        if len(row) != len(names):
-            raise ValueError(
-                f"{path}: line {i} has {len(row)} cells: must have {len(names)}, as line {top} {taken}"
-            )
-    values = np.array([[number(cell) for cell in row] for row in cells.values()])
-    skip = int(
-        len(names) > 1 and len(values) > 2 and (np.diff(values[:, 0]) == 1).all()
-    )  # row numbers,
-    skip += int(len(names) > 1 + skip and np.isnan(values[:, skip]).all())  # dates or labels
-    bad = np.argwhere(~np.isfinite(values[:, skip:]))
-    if len(bad):
-        i, j = list(cells)[bad[0, 0]], bad[0, 1] + skip
-        raise ValueError(
-            f"{path}: line {i}, column {j + 1} ({names[j]}) is {cells[i][j]!r}: must be a finite number "
-            + taken
-        )
-    return Table(
-        values[:, skip:],
-        names[skip:],
-        {names[j]: [row[j] for row in cells.values()] for j in range(skip)},
-    )
 
 
 def _identity(problem):
