@@ -141,7 +141,7 @@ def empirical_kernel(samples: ArrayLike) -> np.ndarray:
     return (K + K.T) / 2
 
 
-def standardised(samples):
+def standardised(samples: np.ndarray) -> np.ndarray:
     """Columns centred and scaled to length 1: their products are correlations."""
     Z = (samples - samples.mean(axis=0)) / samples.std(axis=0, ddof=1)
     return Z / math.sqrt(len(samples) - 1)
