@@ -582,9 +582,9 @@ def posterior(
             f"y has {len(y)} entries and arms has {len(arms)}: must have the same length"
         )
     result = Posterior(domain, lam)
-    result.counts = np.bincount(arms, minlength=domain.n)
-    result.sums = np.bincount(arms, y, domain.n)
-    result.solve(Span(domain))
+    result.counts += np.bincount(arms, minlength=domain.n)
+    result.sums += np.bincount(arms, y, domain.n)
+    result.solve(result.span)
     return result.mean, result.sigma
 
 
@@ -648,7 +648,7 @@ class Settings:
     beta_scale: float
     q: float | None
     k: int | None
-    weibull: tuple | None
+    weibull: Any  # (theta, a, b), or None
     curator: CTL | None  # None: not private
     alpha: float
     v: float
@@ -709,11 +709,12 @@ class Learner:
 
         `arm` names another one, to replay a recorded run.
         """
-        if arm is None and self.asked is None:
+        played = self.asked if arm is None else check.arm(arm, self.problem.n)
+        if played is None:
             raise ValueError("tell: no arm was asked for; call ask() first")
         allowed = "a finite number below 1e100 in size"
         y = check.number("reward", reward, allowed, -1e100, 1e100)  # Alg. 1, l. 5; Alg. 2, l. 7
-        self.update(self.asked if arm is None else check.arm(arm, self.problem.n), y)
+        self.update(played, y)
         self.t += 1
         self.asked = None
 
@@ -740,6 +741,7 @@ class TGP(Learner):
     def start(self) -> None:
         self.posterior = Posterior(self.problem.domain, self.settings.lam)
         self.gain = 0.0  # 1/2 ln det(I + K_t/lam) of the arms played
+        self.light_tailed = self.settings.curator is not None
         self.b = self.threshold(1)
 
     def update(self, arm: int, y: float) -> None:
@@ -764,14 +766,10 @@ class TGP(Learner):
         if self.settings.constants == "order":
             return self.b * math.sqrt(math.log(t + 1)) / root
         log_delta = math.log(self.levels / self.settings.delta)
-        if not self.private:
+        if not self.light_tailed:
             return 3 * self.b * math.sqrt(2 * self.gain + 2 * log_delta) / root
         noise = 2 * math.sqrt(2) * self.b * math.sqrt(self.max_gain(t) + log_delta)
         return (noise + math.sqrt(self.second_moment * (math.log(t) + 1))) / root
-
-    @property
-    def private(self) -> bool:
-        return self.settings.curator is not None
 
     @property
     def second_moment(self) -> float:
@@ -798,7 +796,9 @@ class TGP(Learner):
 class WeibullTGP(TGP):
     """TGP for sub-Weibull noise, P(|noise| >= x) <= a exp(-b x^{1/theta}) (Section 4.3)."""
 
-    private = True  # its width is that of light-tailed reports
+    def start(self) -> None:
+        super().start()
+        self.light_tailed = True
 
     def threshold(self, t: int) -> float:
         theta, _, b = self.settings.weibull
@@ -837,7 +837,8 @@ class GPUCB(TGP):
 class SketchedLearner(Learner):
     """What ATA and MoMA share: the posterior on the span of a random dictionary (Alg. 4)."""
 
-    def start(self, *columns: int) -> None:
+    def start_sketch(self, *columns: int) -> None:
+        """Begin with an empty dictionary; `columns` is the number of reward columns, if any."""
         settings = self.settings
         printed = settings.constants != "order"
         self.B0 = self.B * (1 + 1 / math.sqrt(1 - settings.acc)) if printed else self.B
@@ -891,7 +892,7 @@ class ATA(SketchedLearner):
     presets = ("order", "theorem")
 
     def start(self) -> None:
-        super().start()
+        self.start_sketch()
         self.b = math.inf
         self.least = self.schedule(1, self.problem.n)[0]  # b_t is least where m = n
         self.open_arms = np.zeros(0, dtype=int)
@@ -981,7 +982,7 @@ class MoMA(SketchedLearner):
             )
         self.N = T // self.k  # l. 3
         self.columns = np.size(self.summary(np.zeros(self.k)))
-        super().start(self.columns)
+        self.start_sketch(self.columns)
         self.epoch = 0
         self.epoch_arm: int | None = None
         self.rewards: list[float] = []
@@ -1301,7 +1302,7 @@ class PE(Learner):
         agree."""
         sums = self.sums.astype(float)
         most = (self.B + self.scale) * np.maximum(self.planned, 1)
-        step = np.exp2(np.frexp(most)[1] - 36.0)
+        step: Any = np.exp2(np.frexp(most)[1] - 36.0)
         if self.kind == "one bit" and np.abs(sums / self.scale % 1 - 0.5).min() > 0.5 - 1e-6:
             step = self.scale  # whole multiples of one bit
         return step * np.rint(sums / step)
@@ -1417,13 +1418,13 @@ def make(
         raise ValueError(f"problem = {type(problem).__name__}: must be a Problem")
     algorithm = ALGORITHMS[name]
     _check_constants(name, constants, problem)
-    curator = _curator(curator, eps, problem)
+    hidden = _curator(curator, eps, problem)
     if weibull is not None:
-        weibull = _weibull(weibull, name, curator)
+        weibull = _weibull(weibull, name, hidden)
         algorithm = WeibullTGP
     settings = Settings(
         T=check.integer("T", T),
-        lam=_ridge(lam, algorithm, problem, curator),
+        lam=_ridge(lam, algorithm, problem, hidden),
         delta=check.fraction("delta", delta),
         acc=check.fraction("acc", acc),
         constants=constants,
@@ -1431,8 +1432,8 @@ def make(
         q=q if q in (None, math.inf) else check.number("q", q, "a number > 0, or inf", low=0.0),
         k=None if k is None else check.integer("k", k),
         weibull=weibull,
-        curator=curator,
-        **_moments(problem, curator),
+        curator=hidden,
+        **_moments(problem, hidden),
     )
     try:
         return algorithm(problem, settings, check.seeded(rng))
@@ -1820,8 +1821,7 @@ def synthetic_problem(
     """The paper's synthetic data: f = sum_i a_i k(., x_i), a_i ~ U[-1, 1], on the arms i/n."""
     from ldpbo import datasets
 
-    shape = dict(lengthscale=lengthscale, nu=nu, n=n, p=p)
-    return datasets.synthetic_problem(kernel, noise, seed, **shape)
+    return datasets.synthetic_problem(kernel, noise, seed, lengthscale=lengthscale, nu=nu, n=n, p=p)
 
 
 def function_problem(

@@ -51,8 +51,7 @@ def simulate_batches(
         _, env, privacy, sketch = core.streams(seed, i)
         rng = np.random.default_rng(sketch)
         with core.one_thread():
-            learner = core.make("PE", problems[i], T, eps=eps, rng=rng, **options)
-            assert isinstance(learner, core.PE)
+            learner: Any = core.make("PE", problems[i], T, eps=eps, rng=rng, **options)
             batches = [
                 (counts.sum(axis=1) @ gap, learner.active.sum())
                 for counts in play_batches(learner, env, privacy)

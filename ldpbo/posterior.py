@@ -179,8 +179,8 @@ class Span:
 
     def __init__(self, domain: Domain, U: np.ndarray | None = None, Q: np.ndarray | None = None):
         self.domain = domain
-        self.U = U
-        self.Q = Q
+        self.U: Any = U
+        self.Q: Any = Q
         self.X = domain.Z if U is None else None
         if U is not None and domain.Z.size <= SMALL:
             self.X = U.T @ domain.Z
@@ -254,8 +254,8 @@ class Posterior:
         self.lam = lam
         self.counts = np.zeros(domain.n)
         self.sums = np.zeros((domain.n, *columns))
-        self.span: Span | None = None
-        self.solve(Span(domain))
+        self.span = Span(domain)
+        self.solve(self.span)
 
     def solve(self, span: Span) -> None:
         """Compute everything afresh in the coordinates of `span`."""
@@ -283,7 +283,7 @@ class Posterior:
     def _reduction(self):
         """What the plays take from the leverages, as a form (r, r) in the features; None where n is
         not large."""
-        if self.span is None or self.span.U is None or self.domain.n < 20 * len(self.domain.Z):
+        if self.span.U is None or self.domain.n < 20 * len(self.domain.Z):
             return None
         U = self.span.U
         return U @ (self.P - np.eye(len(self.P)) / self.lam) @ U.T
