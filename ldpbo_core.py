@@ -40,7 +40,7 @@ import hashlib
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -1733,6 +1733,8 @@ def _finished(jobs, workers) -> Iterator[_Run]:
     if processes == 1:
         yield from map(_run, jobs)
         return
+    from concurrent.futures import ProcessPoolExecutor
+
     with ProcessPoolExecutor(processes) as pool:
         yield from pool.map(_run, jobs)
 
