@@ -56,7 +56,7 @@ def test_the_embedded_core_is_ldpbo_core_byte_for_byte_and_another_one_is_refuse
     text = (assets[0] / "live" / "live-data.js").read_text(encoding="utf-8")
     for there, what in (
         ("def posterior", "another core"),
-        ("def simulate", "another ldpbo/simulation.py"),
+        ("def simulate", "another ldpbo/campaigns.py"),
     ):
         (tmp_path / "live-data.js").write_text(
             text.replace(there, f"{there}_", 1), encoding="utf-8"

@@ -172,7 +172,7 @@ def build(out_dir: str | Path = ROOT / "_build" / "live") -> str:
                 "ldpbo/checks.py",
                 "ldpbo/posterior.py",
                 "ldpbo/datasets.py",
-                "ldpbo/simulation.py",
+                "ldpbo/campaigns.py",
             )
         },
         "bridge": (SOURCES / "bridge.py").read_text(encoding="utf-8"),
