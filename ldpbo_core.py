@@ -48,6 +48,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ldpbo import checks as check
+from ldpbo.design import PAIRS, Fit, factor, optimal_design, spanning_arms
 from ldpbo.posterior import EIGEN_CUT, Domain, Posterior, Sketch, Span
 
 if TYPE_CHECKING:
@@ -173,8 +174,9 @@ class Problem:
     """n arms with kernel matrix K (n, n), mean rewards f (n,) and the bounds the algorithms are
     told.
 
-    B >= |f|, R >= |noise|, v >= E|y|^{1+alpha}, c >= E|noise|^{1+alpha}; v and c follow from B and
-    R where left out. A real experiment leaves out f: no learner uses it, only regret and simulated
+    B >= |f|_H, the RKHS norm, makes the widths; F >= |f| (B where left out) and R >= |noise| make
+    the curators; v >= E|y|^{1+alpha} and c >= E|noise|^{1+alpha} follow from B and R where left
+    out. A real experiment leaves out f: no learner uses it, only regret and simulated
     rewards do. A round's randomness is drawn before the arm is known (`draw`), then made the arm's
     reward (`reward`): all algorithms meet the same users.
 
@@ -201,6 +203,7 @@ class Problem:
     kernel: Callable = LEFT_OUT
     rank: int = 500
     tol: float = 1e-8
+    F: float = LEFT_OUT
 
     def __post_init__(self):
         self._check_arms()
@@ -232,6 +235,7 @@ class Problem:
 
     def _check_bounds(self):
         self._set("B", check.positive("B", self.B))
+        self._set("F", self.B if self.F is None else check.positive("F", self.F))
         self._set("R", check.nonnegative("R", self.R))
         self._set("alpha", check.order("alpha", self.alpha))
         squares = {"v": self.B**2 + self.R**2, "c": self.R**2}  # E|.|^{1+alpha} by Jensen
@@ -420,35 +424,127 @@ class CTL:
         return self.bound + self.scale * math.log(t)
 
 
-class OneBit(CTL):
-    """One bit a report: +scale with probability (1 + y/scale)/2, else -scale.
+class CentredCTL(CTL):
+    """What curators with a public window share: y counts as y - centre, clipped to +-(F+R)."""
 
-    scale = (B+R) coth(eps/2) makes the report unbiased, and the odds of the two bits e^{+-eps} at
-    y = +-(B+R). Draws are uniforms; log_density is a log-probability. Seedable, for study: a 53-bit
-    uniform decides, which moves either probability by 2^-53 at most.
+    def __init__(self, eps: float | None, F: float, R: float, centre: float = 0.0):
+        bound = check.nonnegative("F", F) + check.nonnegative("R", R)
+        super().__init__(eps, bound, 0.0)
+        self.centre = check.number("centre", centre, "a number below 1e100 in size", -1e100, 1e100)
+
+    def _check_centre(self):
+        if self.scale < 1e-9 * abs(self.centre):
+            raise ValueError(
+                f"centre = {self.centre!r}: must be at most 1e9 times the scale {self.scale:.3g}; "
+                "rounding would hide the report"
+            )
+
+    def _away(self, y):
+        """y - centre, clipped and counted."""
+        if not isinstance(y, (int, float)):
+            y = check.array("y", y, None)
+        return self._clip(y - self.centre)
+
+
+class OneBit(CentredCTL):
+    """One bit a report: centre + scale with probability (1 + (y - centre)/scale)/2, else centre -
+    scale.
+
+    scale = (F+R) coth(eps/2) makes the report of a mean within F of the centre, with noise within
+    R, unbiased, and the odds of the two bits e^{+-eps} at the ends: eps-LDP for every y and every
+    public centre. Draws are uniforms; log_density is a log-probability. Seedable, for study: a
+    53-bit uniform decides, which moves either probability by 2^-53 at most.
     """
 
-    def __init__(self, eps: float | None, B: float, R: float):
-        super().__init__(eps, B, R)
+    def __init__(self, eps: float | None, F: float, R: float, centre: float = 0.0):
+        super().__init__(eps, F, R, centre)
         self.scale = self.bound / math.tanh(self.eps / 2)
-        self.variance = self.scale**2  # at y = 0, the worst case: scale^2 - y^2
+        self.variance = self.scale**2  # at y = centre, the worst case
+        self._check_centre()
 
     def draw(self, rng: Any, size: int | tuple | None = None) -> Any:
         """Uniform draws on [0, 1)."""
         return rng.random(size)
 
     def report(self, y: Any, draw: Any) -> Any:
-        chance = (1 + self._clip(y) / self.scale) / 2
-        return self.scale * (2.0 * (draw < chance) - 1)
+        chance = (1 + self._away(y) / self.scale) / 2
+        return self.centre + self.scale * (2.0 * (draw < chance) - 1)
 
     def log_density(self, report: ArrayLike, y: ArrayLike) -> np.ndarray:
-        report, y = self._given(report, y)
-        tilt = np.sign(report) * y / self.scale
-        possible = np.abs(report) == self.scale
-        return np.where(possible, np.log1p(tilt) - math.log(2), -math.inf)
+        report = check.array("report", report, None)
+        tilt = copy.copy(self)._away(y) / self.scale
+        high = np.log1p(tilt) - math.log(2)
+        low = np.log1p(-tilt) - math.log(2)
+        cases = [report == self.centre + self.scale, report == self.centre - self.scale]
+        return np.select(cases, [high, low], -math.inf)
 
     def reach(self, t: int) -> float:
-        return self.scale
+        return abs(self.centre) + self.scale
+
+    def possible(self, report: float) -> bool:
+        """Can this curator have made the report? Clients may round it by 1e-9 of its size."""
+        slack = 1e-9 * (self.scale + abs(self.centre))
+        return abs(abs(report - self.centre) - self.scale) <= slack
+
+    def pluses(self, count: int, total: float) -> int:
+        """How many of `count` reports that add up to `total` are high; an error if none do."""
+        low = Fraction(self.centre - self.scale)
+        high = Fraction(self.centre + self.scale)
+        exact = (Fraction(total) - count * low) / (high - low)
+        pluses = min(max(round(exact), 0), count)
+        slack = 1e-9 * count * (1 + abs(self.centre) / self.scale)
+        if abs(exact - pluses) > slack:
+            raise ValueError(
+                f"{total!r} for {count} reports: must be a sum of {float(low)!r} and "
+                f"{float(high)!r}, all that this curator reports"
+            )
+        return pluses
+
+    def total(self, count: int, pluses: int) -> float:
+        """The sum of `count` reports of which that many are high."""
+        return count * self.centre + self.scale * (2 * pluses - count)
+
+
+class Sums(CentredCTL):
+    """An aggregator that shows only sums: an arm's clipped rewards in a batch + Laplace, once.
+
+    The noise has the scale 2(F+R)/eps. Not local privacy: users hand their rewards to the
+    aggregator. Each user is in one sum; which arm that is, and how many are in it, is public.
+    """
+
+    def __init__(self, eps: float | None, F: float, R: float, centre: float = 0.0):
+        super().__init__(eps, F, R, centre)
+        self._check_centre()
+        self.promise = (
+            f"{self.eps:g}-DP of each user's reward towards those who see the sums, in exact "
+            "arithmetic; the aggregator sees the rewards themselves and is trusted"
+        )
+
+    def report(self, y: Any, draw: Any) -> float:
+        """The noisy sum of all rewards y of an arm in a batch; one draw for all of them."""
+        away = self._away(y)
+        return np.size(away) * self.centre + float(np.sum(away)) + self.scale * float(draw)
+
+    def privatise(self, y: Any, rng: np.random.Generator | None = None) -> float:
+        return self.report(y, self.draw(check.generator(rng)))
+
+    def log_density(self, report: ArrayLike, y: ArrayLike) -> np.ndarray:
+        """Log-density of a noisy sum given all its rewards y."""
+        noise = check.array("report", report, None) - copy.copy(self).report(y, 0.0)
+        return -np.abs(noise) / self.scale - math.log(2 * self.scale)
+
+
+def report_kind(problem: Problem, curator: CTL | None) -> tuple[str, float]:
+    """Kind of the reports, and the size s of their noise in the matched ridge (s/B)^2."""
+    if isinstance(curator, OneBit):
+        return "one bit", curator.scale
+    if isinstance(curator, Sums):
+        return "sums", problem.R
+    if curator is not None:
+        return "Laplace", curator.scale
+    if problem.noise == "t3" or problem.alpha < 1:
+        return "heavy", problem.c ** (1 / (1 + problem.alpha))
+    return "bounded", problem.R
 
 
 @functools.lru_cache
@@ -640,7 +736,7 @@ class Settings:
     alpha, v and c are those of the reports that the learner sees, not of the rewards.
     """
 
-    T: int
+    T: Any  # an integer, or None: for ever
     lam: float
     delta: float
     acc: float
@@ -650,9 +746,13 @@ class Settings:
     k: int | None
     weibull: Any  # (theta, a, b), or None
     curator: CTL | None  # None: not private
+    kind: str  # of reports: "one bit", "Laplace", "sums", "bounded" or "heavy"
+    size: float  # s, the size of the reports' noise
     alpha: float
     v: float
     c: float
+    switch: float
+    first: int
 
 
 class Learner:
@@ -662,7 +762,7 @@ class Learner:
     rewards told. An algorithm says in `start` what it keeps and in `update` what a reward changes.
     """
 
-    presets: tuple[str, ...] = ("order", "theorem", "repaired")
+    presets: tuple[str, ...] = ("order",)
 
     def __init__(self, problem: Problem, settings: Settings, rng: np.random.Generator):
         self.problem = problem
@@ -675,6 +775,7 @@ class Learner:
         self.sigma = np.sqrt(np.maximum(problem.diagonal, 0.0))
         self.beta = self.B
         self.asked: int | None = None
+        self.own_curator = copy.copy(settings.curator) or Identity()
         self.start()
 
     def start(self) -> None:
@@ -695,7 +796,7 @@ class Learner:
         return {**self.__dict__, "problem": problem}
 
     def __repr__(self):
-        rounds = f"t={self.t} of T={self.settings.T}"
+        rounds = f"t={self.t}" if self.settings.T is None else f"t={self.t} of T={self.settings.T}"
         return f"{type(self).__name__}({self.problem.n} arms, {rounds}, beta={self.beta:.4g})"
 
     def ask(self) -> int:
@@ -714,9 +815,53 @@ class Learner:
             raise ValueError("tell: no arm was asked for; call ask() first")
         allowed = "a finite number below 1e100 in size"
         y = check.number("reward", reward, allowed, -1e100, 1e100)  # Alg. 1, l. 5; Alg. 2, l. 7
+        if self.settings.kind == "one bit":
+            self.check_bit(played, y)
         self.update(played, y)
         self.t += 1
         self.asked = None
+
+    def check_bit(self, arm: int, report: float) -> None:
+        """Refuse a report that the one-bit curator of this arm cannot have made."""
+        curator: Any = self.curator(arm)
+        if not curator.possible(report):
+            raise ValueError(
+                f"reward = {report!r}: must be {curator.centre - curator.scale!r} or "
+                f"{curator.centre + curator.scale!r}, the reports of arm {arm}'s one-bit curator"
+            )
+
+    def plan(self) -> np.ndarray:
+        """Plays of each arm to come before the learner learns, (n,); zeros at the horizon."""
+        plan = np.zeros(self.problem.n, dtype=np.int64)
+        if self.settings.T is None or self.t < self.settings.T:
+            plan[self.ask()] = 1
+        return plan
+
+    def tell_sums(self, counts: ArrayLike, sums: ArrayLike) -> None:
+        """Take in counts[x] reports of arm x that add up to sums[x]: any part of the plan."""
+        counts, sums = _checked_sums(counts, sums, self.plan()[:, None])
+        for arm, j in np.argwhere(counts).tolist():
+            self.tell(float(sums[arm, j]), arm)
+
+    def curator(self, arm: int) -> CTL:
+        """The curator that a user of this arm applies now."""
+        return self.own_curator
+
+    def best(self) -> tuple[int, float, float]:
+        """The arm with the largest lower bound, and the bounds of its mean."""
+        width = self.beta * self.sigma
+        arm = first_max(self.mu - width)
+        return arm, float(self.mu[arm] - width[arm]), float(self.mu[arm] + width[arm])
+
+    def missed(self, plays: float, lost: float | None = None) -> float:
+        """What a proved width pays for features that were left out: B sqrt(t max lost/lam).
+
+        The estimate is built from the features alone, so the rest of f at all plays moves it too.
+        """
+        if self.settings.constants != "proved":
+            return 0.0
+        lost = self.problem.residual if lost is None else lost
+        return self.B * math.sqrt(plays * lost / self.settings.lam)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the learner to a file for `load`, whole or not at all; no raw reward is in it."""
@@ -728,6 +873,8 @@ class Learner:
 class Uniform(Learner):
     """Plays an arm at random: the regret that learning has to beat."""
 
+    presets: tuple[str, ...] = ("order", "printed", "proved")
+
     def choose(self) -> int:
         return int(self.rng.integers(self.problem.n))
 
@@ -737,6 +884,8 @@ class TGP(Learner):
 
     Theorem 3; non-private, Theorem 1 of C&G 2019.
     """
+
+    presets: tuple[str, ...] = ("order", "printed", "proved")
 
     def start(self) -> None:
         self.posterior = Posterior(self.problem.domain, self.settings.lam)
@@ -751,7 +900,8 @@ class TGP(Learner):
         self.posterior.add(arm, y if abs(y) <= self.b else 0.0)  # l. 8
         self.mu = self.posterior.mean.copy()  # l. 9
         self.sigma = self.posterior.sigma  # l. 10
-        self.beta = self.B + self.settings.beta_scale * self.width(t)  # l. 5 of the next round
+        width = self.settings.beta_scale * self.width(t)
+        self.beta = self.B + width + self.missed(t)  # l. 5 of the next round
 
     def threshold(self, t: int) -> float:
         """b_t: what a private report exceeds with probability 1/t at most (l. 4); else C&G's."""
@@ -779,7 +929,7 @@ class TGP(Learner):
     @functools.cached_property
     def levels(self) -> int:
         """J, the dyadic levels that b_t passes through up to T (Erratum A7); printed: 1."""
-        return self.dyadic_levels() if self.settings.constants == "repaired" else 1
+        return self.dyadic_levels() if self.settings.constants == "proved" else 1
 
     def dyadic_levels(self) -> int:
         first = self.threshold(1)
@@ -790,7 +940,7 @@ class TGP(Learner):
         """gamma_t: greedy as printed; divided by 1 - 1/e where a proof needs a bound."""
         greedy = _gain(self.problem.domain, self.settings.T, self.settings.lam)
         gamma = float(greedy[min(t, self.settings.T)])
-        return gamma / (1 - 1 / math.e) if self.settings.constants == "repaired" else gamma
+        return gamma / (1 - 1 / math.e) if self.settings.constants == "proved" else gamma
 
 
 class WeibullTGP(TGP):
@@ -818,20 +968,26 @@ class WeibullTGP(TGP):
 class GPUCB(TGP):
     """Plain GP-UCB, no truncation: right for sub-Gaussian reports, a baseline for the others.
 
-    One-bit reports lie in [-s, s], so they are s-sub-Gaussian and "theorem" is the proved width.
+    Proved of one-bit reports, which lie in [-s, s], of bounded noise, and of Laplace reports, whose
+    noise is cut in the proof.
     """
+
+    presets: tuple[str, ...] = ("order", "proved")
 
     def threshold(self, t: int) -> float:
         return math.inf
 
     def width(self, t: int) -> float:
-        s = self.settings.c ** (1 / (1 + self.settings.alpha))
-        root = math.sqrt(self.settings.lam)
-        if self.settings.constants == "order":
+        settings = self.settings
+        root = math.sqrt(settings.lam)
+        if settings.constants == "order":
+            s = settings.c ** (1 / (1 + settings.alpha))
             return s * math.sqrt(math.log(t + 1)) / root
-        if isinstance(self.settings.curator, OneBit):
-            s = self.settings.curator.scale
-        return s * math.sqrt(2 * (self.gain + math.log(1 / self.settings.delta))) / root
+        s, delta = settings.size, settings.delta
+        if settings.kind == "Laplace":  # half of delta for the event that a draw is cut
+            cut = settings.size * math.log(2 * settings.T / delta)
+            s, delta = math.hypot(self.problem.R, math.sqrt(settings.size * cut / 2)), delta / 2
+        return s * math.sqrt(2 * (self.gain + math.log(1 / delta))) / root
 
 
 class SketchedLearner(Learner):
@@ -889,7 +1045,7 @@ class ATA(SketchedLearner):
     with the current b_t, as in C&G 2019; the paper prints b_tau (Erratum B1).
     """
 
-    presets = ("order", "theorem")
+    presets: tuple[str, ...] = ("order", "printed")
 
     def start(self) -> None:
         self.start_sketch()
@@ -972,9 +1128,11 @@ class MoMA(SketchedLearner):
     Deviation: the T - Nk rounds left over play the next arm without an update (Erratum B7).
     """
 
+    presets: tuple[str, ...] = ("order", "printed", "proved")
+
     def start(self) -> None:
         T = self.settings.T
-        self.k = self.settings.k or self.copies()  # l. 3
+        self.k = self.copies()  # l. 3
         if self.k > T:
             raise ValueError(
                 f"k = {self.k}: must be at most T = {T}; "
@@ -989,12 +1147,27 @@ class MoMA(SketchedLearner):
         self.kstar = 0
 
     def copies(self) -> int:
-        """k: printed, of its order, or the least for which the repaired analysis holds."""
+        """k: as told, printed, of its order, or the least for which the proof holds."""
         settings = self.settings
-        if settings.constants == "repaired":
-            return next(k for k in range(2, 10**6) if self.failure(k) <= settings.delta / 2)
-        factor = 24 if settings.constants == "theorem" else 1
+        if settings.constants == "proved":
+            return self.proved_copies()
+        if settings.k is not None:
+            return settings.k
+        factor = 24 if settings.constants == "printed" else 1
         return math.ceil(factor * math.log(4 * math.e * settings.T / settings.delta))
+
+    def proved_copies(self) -> int:
+        """The k that was told, if too many of so many estimates are bad rarely enough."""
+        allowed = self.settings.delta / 2
+        told = self.settings.k
+        if told is None:
+            return next(k for k in range(2, 10**6) if self.failure(k) <= allowed)
+        if self.failure(told) > allowed:
+            raise ValueError(
+                f"k = {told}: {self.failure(told):.3g} must be at most delta/2 = {allowed:.3g} for "
+                "constants='proved'; leave k out, raise it, or take constants='order'"
+            )
+        return told
 
     @staticmethod
     def failure(k: int, s: float = 8.0) -> float:
@@ -1033,7 +1206,8 @@ class MoMA(SketchedLearner):
         self.kstar = first_max(-self.spread())  # l. 12
         self.mu = self.posterior.mean[:, self.kstar].copy()  # l. 13
         self.sigma = self.posterior.sigma  # l. 14
-        self.beta = self.B0 + self.settings.beta_scale * self.width(self.epoch)
+        width = self.settings.beta_scale * self.width(self.epoch)
+        self.beta = self.B0 + width + self.missed(self.epoch)
 
     def spread(self) -> np.ndarray:
         """r_j = median over s != j of |theta_j - theta_s|_V (l. 11), (k,).
@@ -1059,11 +1233,11 @@ class MoMA(SketchedLearner):
         settings = self.settings
         p = 1 + settings.alpha
         root = math.sqrt(settings.lam)
-        if settings.constants == "repaired":  # Erratum A5, for every alpha
+        if settings.constants == "proved":  # Erratum A5, for every alpha
             growth = self.N ** ((1 - settings.alpha) / (2 * p))
             radius = (8.0 * 2 ** (1 - settings.alpha) * settings.c) ** (1 / p) * growth
             return 3 * radius * math.sqrt(2 * self.max_gain) / root
-        outer, inner = (3, 9) if settings.constants == "theorem" else (1, 1)
+        outer, inner = (3, 9) if settings.constants == "printed" else (1, 1)
         c = settings.c * (self.columns / self.k) ** settings.alpha  # a summary varies less
         growth = n ** ((1 - settings.alpha) / (2 * p))
         return outer * (inner * self.m * c) ** (1 / p) * growth / root
@@ -1100,7 +1274,7 @@ class MoM(MoMA):
     MoMA's with c/k^alpha for c, are ours.
     """
 
-    presets = ("order",)
+    presets: tuple[str, ...] = ("order",)
 
     def summary(self, rewards: np.ndarray) -> Any:
         return np.median(rewards)
@@ -1109,7 +1283,7 @@ class MoM(MoMA):
 class MoMAAverage(MoMA):
     """MoMA without its median: an epoch's k rewards are averaged; width with c/k^alpha for c."""
 
-    presets = ("order",)
+    presets: tuple[str, ...] = ("order",)
 
     def summary(self, rewards: np.ndarray) -> Any:
         return np.mean(rewards)
@@ -1121,8 +1295,244 @@ class TS(GPUCB):
     The draw is from N(mu, beta^2 posterior covariance), with GP-UCB's posterior and beta.
     """
 
+    presets: tuple[str, ...] = ("order",)
+
     def choose(self) -> int:
         return first_max(self.mu + self.beta * self.posterior.draw(self.rng))
+
+
+# ---- Learners that plan: many plays before they learn --------------------------------------------
+
+LONGEST = 2**50  # plays of one plan, at most: about 1e15
+
+
+class PlannedLearner(Learner):
+    """A learner that plans plays, is told their reports one by one or in sums, then learns.
+
+    A subclass says what it plans in `next_plan`, (n, k) integers for k copies, and what it learns
+    in `learn`. `left` (n, k) are the plays still to come. Sums are kept exactly, so that single
+    reports and any split of their sums give the same state. lower and upper (n,) hold f at all
+    times at once, with probability 1 - delta at proved constants.
+    """
+
+    def __init__(self, problem: Problem, settings: Settings, rng: np.random.Generator):
+        self.lower = np.full(problem.n, -problem.F)
+        self.upper = np.full(problem.n, problem.F)
+        super().__init__(problem, settings, rng)
+        self.begin()
+
+    def next_plan(self) -> np.ndarray:
+        """Plays of each arm in each copy, (n, k) integers; zeros when the horizon is reached."""
+        raise NotImplementedError
+
+    def learn(self) -> None:
+        """New mu, sigma and beta, once all plays of a plan are in."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """Make the next plan."""
+        self.planned = self.next_plan()
+        self.left = self.planned.copy()
+        self.sums = np.full(self.planned.shape, Fraction(0))
+        self.asked = None
+
+    def room(self) -> int:
+        """Plays that the next plan may have, at most."""
+        return LONGEST if self.settings.T is None else max(self.settings.T - self.t, 0)
+
+    def plan(self) -> np.ndarray:
+        """Plays of each arm to come before the learner learns, (n,); zeros at the horizon."""
+        return self.left.sum(axis=1)
+
+    def best(self) -> tuple[int, float, float]:
+        """The arm with the largest lower bound, and the bounds of its mean; at any time."""
+        arm = first_max(self.lower)
+        return arm, float(self.lower[arm]), float(self.upper[arm])
+
+    def choose(self) -> int:
+        """An arm drawn from the plan; at the horizon the best."""
+        ahead = self.plan().cumsum()
+        if not ahead[-1]:
+            return self.best()[0]
+        return int(np.searchsorted(ahead, self.rng.integers(ahead[-1]), side="right"))
+
+    def update(self, arm: int, y: float) -> None:
+        j = int(self.left[arm].argmax())  # the copies take turns
+        if self.left[arm, j]:
+            self.book([self.part(arm, j, 1, y)])
+        elif self.left.any():
+            raise ValueError(f"arm = {arm}: must be one of those that plan() has left")
+
+    def tell(self, reward: float, arm: int | None = None) -> None:
+        super().tell(reward, arm)
+        if not self.left.any() and self.planned.any():
+            self.end_plan()
+
+    def tell_sums(self, counts: ArrayLike, sums: ArrayLike) -> None:
+        """Take in counts[x] reports of arm x that add up to sums[x]: any part of the plan.
+
+        (n, k) arrays if the plan has k > 1 copies.
+        """
+        counts, sums = _checked_sums(counts, sums, self.left)
+        parts = [
+            self.part(arm, j, int(counts[arm, j]), float(sums[arm, j]))
+            for arm, j in np.argwhere(counts).tolist()
+        ]
+        self.book(parts)
+        self.t += int(counts.sum())
+        if self.asked is not None and not self.left[self.asked].any():
+            self.asked = None
+        if parts and not self.left.any():
+            self.end_plan()
+
+    def part(self, arm: int, j: int, count: int, total: float) -> tuple:
+        """(arm, copy, count, exact sum) of reports that this arm's curator can have made."""
+        curator = self.curator(arm)
+        if isinstance(curator, Sums) and count != self.planned[arm, j]:
+            raise ValueError(
+                f"{count} reports of arm {arm}: must be all {self.planned[arm, j]} of the plan in "
+                "one sum, since Sums adds its noise once"
+            )
+        if isinstance(curator, OneBit):
+            return arm, j, count, curator.pluses(count, total)
+        return arm, j, count, Fraction(total)
+
+    def book(self, parts: list) -> None:
+        """Add checked reports."""
+        for arm, j, count, exact in parts:
+            self.left[arm, j] -= count
+            self.sums[arm, j] += exact
+
+    def end_plan(self) -> None:
+        self.learn()
+        self.begin()
+
+    def reported_sums(self) -> np.ndarray:
+        """Sums of the reports of this plan, (n, k).
+
+        Sums of floats are rounded to a step far below the noise and far above the rounding of
+        clients who add them up.
+        """
+        total = np.zeros(self.planned.shape)
+        for arm, j in np.argwhere(self.planned).tolist():
+            count = int(self.planned[arm, j])
+            curator = self.curator(arm)
+            exact = self.sums[arm, j]
+            if isinstance(curator, OneBit):
+                total[arm, j] = curator.total(count, int(exact))
+                continue
+            step = math.ldexp(1.0, math.frexp((self.B + self.settings.size) * count)[1] - 36)
+            total[arm, j] = step * round(float(exact) / step)
+        return total
+
+    def narrow(self, width: np.ndarray) -> None:
+        """Intersect what is known of f with mu +- width (n,), where that is proved."""
+        if self.settings.constants == "order":
+            self.lower = np.full(self.problem.n, -self.problem.F)
+            self.upper = np.full(self.problem.n, self.problem.F)
+        self.lower = np.maximum(self.lower, self.mu - width)
+        self.upper = np.minimum(self.upper, self.mu + width)
+
+
+def _checked_sums(counts, sums, left):
+    """counts and sums as arrays of the shape of `left` (n, k), of which they are a part."""
+    n, k = left.shape
+    shape = (n, k) if k > 1 else (n,)
+    counts = np.asarray(counts)
+    sums = check.array("sums", sums, None)
+    if counts.dtype.kind not in "iu" or counts.shape != shape or sums.shape != shape:
+        raise ValueError(
+            f"counts is {counts.dtype} of shape {counts.shape}, sums has shape {sums.shape}: "
+            f"must be integers and numbers of shape {shape}"
+        )
+    counts = counts.reshape(n, k)
+    sums = sums.reshape(n, k)
+    for x, j in np.argwhere((counts < 0) | (counts > left)):
+        raise ValueError(
+            f"counts of arm {x} = {counts[x, j]}: must be from 0 to {left[x, j]}, as plan() has it"
+        )
+    for x, j in np.argwhere(np.abs(sums) > 1e100 * counts):
+        raise ValueError(
+            f"sums of arm {x} = {sums[x, j]}: must be at most 1e100 a report, 0 for none"
+        )
+    return counts, sums
+
+
+class SeldomTGP(PlannedLearner, TGP):
+    """TGP that plays an arm, once chosen, max(1, ceil(C/leverage)) times; C is `switch`.
+
+    Inside a run sigma falls by sqrt(1+C) at most, so that R_T <= 2 beta_T sqrt(1+C) sum sigma.
+    State: root (r, n), root'root = Z'V^{-1}Z with V = lam I + sum zz' over the plays. A root has
+    twice the digits of V^{-1}, and updates of it lose none in 1e15 plays.
+    """
+
+    def start(self) -> None:
+        self.counts = np.zeros(self.problem.n, dtype=np.int64)
+        self.rewards = np.zeros(self.problem.n)
+        self.root = self.problem.Z / math.sqrt(self.settings.lam)
+        self.gain = 0.0  # g_t = 1/2 ln det(V/lam)
+        self.light_tailed = self.settings.curator is not None
+        self.b = self.threshold(1)
+
+    def next_plan(self) -> np.ndarray:
+        plan = np.zeros((self.problem.n, 1), dtype=np.int64)
+        if self.room():
+            arm = first_max(self.mu + self.beta * self.sigma)
+            plan[arm] = self.run_length(arm)
+        return plan
+
+    def run_length(self, arm: int) -> int:
+        """max(1, ceil(C/leverage)), cut to the horizon; what features miss is no leverage."""
+        C = self.settings.switch
+        leverage = float(self.root[:, arm] @ self.root[:, arm])
+        if leverage * self.room() <= C:
+            return self.room()
+        length = C / leverage
+        return max(1, math.ceil(length - TIE * max(1.0, length)))  # 3.0000000001 is 3
+
+    def part(self, arm: int, j: int, count: int, total: float) -> tuple:
+        """Reports are truncated one by one, so sums are taken only where none can be."""
+        whole = self.settings.kind == "one bit" or self.b == math.inf
+        if count > 1 and not whole:
+            raise ValueError(
+                "sums: must be those of one-bit reports; TGP truncates single reports, "
+                "so tell them one by one"
+            )
+        self.b = self.threshold(self.t + 1)
+        kept = total if whole or abs(total) <= self.b else 0.0
+        return super().part(arm, j, count, kept)
+
+    def learn(self) -> None:
+        arm = int(self.planned.argmax())
+        count = int(self.planned[arm, 0])
+        self.counts[arm] += count
+        self.rewards[arm] += self.reported_sums()[arm, 0]
+        self.add(arm, count)
+        self.b = self.threshold(self.t)
+        self.mu = self.root.T @ (self.root @ self.rewards)
+        variance = self.settings.lam * (self.root * self.root).sum(axis=0)
+        self.sigma = np.sqrt(self.problem.lost + variance)
+        width = self.settings.beta_scale * self.width(self.t)
+        self.beta = self.B + width + self.missed(self.t)
+        self.narrow(self.beta * self.sigma)
+
+    def add(self, arm: int, count: int) -> None:
+        """V + count zz': root <- (I - kappa vv') root, v the arm's own column."""
+        v = self.root[:, arm].copy()
+        grown = 1 + count * float(v @ v)  # det V grows by this factor
+        kappa = count / (grown + math.sqrt(grown))
+        self.root -= np.outer(kappa * v, v @ self.root)
+        self.gain += 0.5 * math.log(grown)
+
+
+class SeldomGPUCB(SeldomTGP, GPUCB):
+    """GP-UCB that keeps an arm until its determinant has grown by C (`switch`).
+
+    On one-bit reports and bounded noise its width holds for every fixed lam, at all rounds at once,
+    with and without a horizon.
+    """
+
+    presets: tuple[str, ...] = ("order", "proved")
 
 
 # ---- Elimination (ours; statements and proofs on the book's page "Elimination") ------------------
@@ -1138,190 +1548,120 @@ def batch_sizes(T: int) -> list[int]:
     return sizes
 
 
-def _factor(Z, weight, ridge):
-    """F (r, n) with F'F = Z'(Z diag(weight) Z' + ridge I)^{-1} Z; by QR, so that weight/ridge may
-    reach 1e15."""
-    on = weight > 0
-    rows = np.vstack([(Z[:, on] * np.sqrt(weight[on])).T, math.sqrt(ridge) * np.eye(len(Z))])
-    return np.linalg.solve(np.linalg.qr(rows, mode="r").T, Z)
+class Elimination(PlannedLearner):
+    """What both eliminations share: a batch plays a D-optimal design on the active arms.
 
-
-def optimal_design(Z: np.ndarray, N: int, lam: float) -> np.ndarray:
-    """Counts (n,) that sum to N, from the D-optimal weights of the arms with features Z (r, n)."""
-    return _rounded(N, _optimal_weights(Z, N / lam), 1e-9 + 1e-15 * N * N / lam)
-
-
-def _optimal_weights(Z, N):
-    """w (n,) that maximises ln det(I + N sum_x w_x z_x z_x').
-
-    Steps w_x <- w_x d_x / sum w d, d the gradient in w, end at the certificate max d <= 1.01 sum w
-    d. Features that move no d by 1e-9 are left out.
-    """
-    Z = Z[np.argsort(-(Z * Z).sum(axis=1), kind="stable")]
-    tail = np.cumsum((Z * Z)[::-1], axis=0)[::-1].max(axis=1) * N
-    Z = Z[tail > 1e-9 * np.minimum(tail[:1], 1.0)]
-    w = np.full(Z.shape[1], 1 / Z.shape[1])
-    for _ in range(10**4):  # in practice fewer than 100
-        d = (_factor(Z, w, 1 / N) ** 2).sum(axis=0)
-        if d.max() <= 1.01 * (w @ d):
-            return w
-        w = w * d / (w @ d)
-    raise RuntimeError("the design's certificate was not reached in 10,000 steps")
-
-
-def _rounded(N, w, tie):
-    """Counts by largest remainder, (n,); remainders closer than `tie` are equal, the lowest index
-    first."""
-    counts = np.floor(N * w).astype(np.int64)
-    rest = N * w % 1
-    more = max(N - counts.sum(), 0)
-    rest -= np.sort(rest)[-more]  # compared with the last that is served
-    rest[np.abs(rest) <= tie] = 0.0
-    counts[np.argsort(-rest, kind="stable")[:more]] += 1
-    counts[w.argmax()] += N - counts.sum()  # N w itself is rounded above 1e13 plays
-    return counts
-
-
-class PE(Learner):
-    """Batched elimination, steps 1 to 3 of the book's page "Elimination".
-
-    A batch plays a D-optimal design on the active arms, estimates f from its own reports alone, and
-    keeps the arms with mu + beta sigma >= max over the active of mu - beta sigma. A design is fixed
-    once the earlier batches are, so beta needs no uniformity over time. Heavy tails: the design is
-    played in k copies (k = 1 elsewhere) and mu is the pointwise median of their estimates.
-    `left` (n, k): plays to come. Sums are kept exactly and rounded at the end of a batch to what
-    floats can promise, so that single reports and any split of their sums give the same state.
+    A design is fixed once the earlier batches are, so widths need no uniformity over time. Heavy
+    tails: the design is played in k copies (k = 1 elsewhere), and medians over copies are used.
     """
 
-    presets = ("order", "theorem")
+    presets: tuple[str, ...] = ("order", "proved")
 
-    @staticmethod
-    def reports(problem: Problem, curator: CTL | None) -> tuple[str, float]:
-        """Kind of the reports, and the size s of their noise."""
-        if curator is not None:
-            return "one bit" if isinstance(curator, OneBit) else "Laplace", curator.scale
-        if problem.noise == "t3" or problem.alpha < 1:
-            return "heavy", problem.c ** (1 / (1 + problem.alpha))
-        return "bounded", problem.R
+    def __init__(self, problem: Problem, settings: Settings, rng: np.random.Generator):
+        self.active = np.ones(problem.n, dtype=bool)
+        super().__init__(problem, settings, rng)
+
+    def batch_plan(self, N: int, k: int) -> np.ndarray:
+        """Plan N // k plays in each copy; those left over go to the design's arm of largest
+        count."""
+        each, rest = divmod(N, k)
+        self.design = np.zeros(self.problem.n, dtype=np.int64)
+        if each:
+            arms = self.candidates()
+            self.design[arms] = self.design_of(arms, each)
+        planned = np.repeat(self.design[:, None], k, axis=1)
+        planned[np.where(self.active, self.design, -1).argmax(), :rest] += 1
+        return planned
+
+    def candidates(self) -> np.ndarray:
+        """Arms that the design may play."""
+        return np.flatnonzero(self.active)
+
+    def design_of(self, arms: np.ndarray, N: int) -> np.ndarray:
+        """Counts of these arms that sum to N."""
+        raise NotImplementedError
+
+    def best(self) -> tuple[int, float, float]:
+        """The active arm with the largest lower bound, and the bounds of its mean; at any time."""
+        arm = first_max(np.where(self.active, self.lower, -math.inf))
+        return arm, float(self.lower[arm]), float(self.upper[arm])
+
+    def proved_copies(self, log: float) -> int:
+        """k = ceil(8 log) of theorem (iii), or the k that was told, if it is not too small."""
+        least = math.ceil(8 * log)
+        told = self.settings.k
+        if told is not None and told < least:
+            raise ValueError(
+                f"k = {told}: must be at least {least} for constants='proved'; leave it out, or "
+                "take constants='order'"
+            )
+        return told or least
+
+
+class PE(Elimination):
+    """Batched elimination with few batches, steps 1 to 3 of the book's page "Elimination".
+
+    A batch estimates f from its own reports alone, and keeps the arms with
+    mu + beta sigma >= max over the active of mu - beta sigma.
+    """
 
     def start(self) -> None:
-        n = self.problem.n
         self.sizes = batch_sizes(self.settings.T)
         self.batch = -1
-        self.active = np.ones(n, dtype=bool)
-        self.kind, self.scale = self.reports(self.problem, self.settings.curator)
-        self.log = math.log(2 * n * len(self.sizes) / self.settings.delta)  # l of the theorems
-        self.k = self.copies() if self.kind == "heavy" else 1
+        batches = len(self.sizes)
+        self.log = math.log(2 * self.problem.n * batches / self.settings.delta)  # l of the theorems
+        self.k = self.copies() if self.settings.kind == "heavy" else 1
         Z = self.problem.Z
         size = (Z * Z).sum(axis=1)
-        kept = size > EIGEN_CUT * size.max(initial=0.0)  # the rest is near rounding: part of sigma
+        kept = size > EIGEN_CUT * size.max(initial=0.0)  # the rest is near rounding
         self.Z = Z[kept]
         self.lost = self.problem.lost + (Z[~kept] ** 2).sum(axis=0)
-        self.next_batch()
 
     def copies(self) -> int:
         """k of theorem (iii), or its order."""
-        factor = 1 if self.settings.constants == "order" else 8
-        return self.settings.k or math.ceil(factor * (self.log - math.log(2)))
+        log = self.log - math.log(2)
+        if self.settings.constants == "proved":
+            return self.proved_copies(log)
+        return self.settings.k or math.ceil(log)
 
-    def next_batch(self) -> None:
-        """Plan N // k plays in each copy; the plays left over go to the design's arm of largest
-        count."""
+    def next_plan(self) -> np.ndarray:
         self.batch += 1
-        n = self.problem.n
         N = self.sizes[self.batch] if self.batch < len(self.sizes) else 0
-        each, rest = divmod(N, self.k)
-        self.design = np.zeros(n, dtype=np.int64)
-        if each:
-            Z = self.Z[:, self.active]
-            self.design[self.active] = optimal_design(Z, each, self.settings.lam)  # step 1
-        self.planned = np.repeat(self.design[:, None], self.k, axis=1)
-        self.planned[np.where(self.active, self.design, -1).argmax(), :rest] += 1
-        self.left = self.planned.copy()
-        self.sums = np.full((n, self.k), Fraction(0))
+        return self.batch_plan(N, self.k)
 
-    def plan(self) -> np.ndarray:
-        """Plays of each arm still to come in this batch, (n,) integers; zeros when the horizon is
-        reached."""
-        return self.left.sum(axis=1)
+    def design_of(self, arms: np.ndarray, N: int) -> np.ndarray:
+        return optimal_design(self.Z[:, arms], N, self.settings.lam)  # step 1
 
-    def choose(self) -> int:
-        ahead = self.plan().cumsum()
-        if not ahead[-1]:  # after the horizon: the best arm
-            return first_max(np.where(self.active, self.mu, -math.inf))
-        return int(np.searchsorted(ahead, self.rng.integers(ahead[-1]), side="right"))
-
-    def update(self, arm: int, y: float) -> None:
-        j = self.left[arm].argmax()  # the copies take turns
-        if not self.left[arm, j]:
-            if self.batch < len(self.sizes):
-                raise ValueError(
-                    f"arm = {arm}: must be one of those that plan() has left in this batch"
-                )
-            return
-        self.count(arm, j, 1, y)  # step 2
-        self.end_batch()
-
-    def tell_sums(self, counts: ArrayLike, sums: ArrayLike) -> None:
-        """Take in counts[x] reports of arm x that add up to sums[x], any part of the plan. (n, k)
-        if k > 1."""
-        counts, sums = self._checked(counts, sums)
-        for arm, j in np.argwhere(counts):
-            self.count(arm, j, int(counts[arm, j]), float(sums[arm, j]))
-        self.t += int(counts.sum())
-        self.end_batch()
-        if self.asked is not None and not self.left[self.asked].any():
-            self.asked = None
-
-    def count(self, arm: int, j: int, count: int, total: float) -> None:
-        """Book reports of copy j of an arm, in exact arithmetic."""
-        self.left[arm, j] -= count
-        self.sums[arm, j] += Fraction(total)
-
-    def end_batch(self) -> None:
-        """Estimate, eliminate and go on, once all plays of a batch are in."""
-        if self.left.any() or not self.planned.any():
-            return
-        self.estimate()
-        width = self.beta * self.sigma
-        best = (self.mu - width)[self.active].max()
-        self.active = self.active & (self.mu + width >= best)  # step 3
-        self.next_batch()
-
-    def estimate(self) -> None:
-        """mu, sigma and beta from the sums of this batch alone."""
-        F = _factor(self.Z, self.design, self.settings.lam)  # F'F = Z'V^{-1}Z
+    def learn(self) -> None:
+        F = factor(self.Z, self.design, self.settings.lam)  # F'F = Z'V^{-1}Z
         share = self.design[:, None] / np.maximum(self.planned, 1)  # without the plays left over
-        sums = self.rounded_sums() * share
-        self.mu = np.median(F.T @ (F @ sums), axis=1)
+        self.mu = np.median(F.T @ (F @ (self.reported_sums() * share)), axis=1)  # step 2
         self.sigma = np.sqrt(self.lost + self.settings.lam * (F * F).sum(axis=0))
         self.beta = self.width(self.sigma[self.active].max())
-
-    def rounded_sums(self) -> np.ndarray:
-        """Sums rounded to a step far below the noise and far above rounding, (n, k): all clients
-        agree."""
-        sums = self.sums.astype(float)
-        most = (self.B + self.scale) * np.maximum(self.planned, 1)
-        step: Any = np.exp2(np.frexp(most)[1] - 36.0)
-        if self.kind == "one bit" and np.abs(sums / self.scale % 1 - 0.5).min() > 0.5 - 1e-6:
-            step = self.scale  # whole multiples of one bit
-        return step * np.rint(sums / step)
+        width = self.beta * self.sigma
+        self.narrow(width)
+        highest = (self.mu - width)[self.active].max()
+        self.active = self.active & (self.mu + width >= highest)  # step 3
 
     def width(self, widest: float) -> float:
-        """beta of theorems (i) to (iii), or of their orders; `widest` is the largest sigma of an
-        active arm."""
+        """beta of theorems (i) to (iii), or of their orders.
+
+        `widest` is the largest sigma of an active arm.
+        """
         scale = self.settings.beta_scale / math.sqrt(self.settings.lam)
-        if self.kind == "Laplace":
-            return self.B + scale * self.laplace_noise(widest)
-        if self.kind == "heavy":
-            return math.hypot(self.B, scale * self.heavy_noise())
-        order = self.settings.constants == "order"
-        log = math.log(self.settings.T) if order else 2 * self.log
-        return math.hypot(self.B, scale * self.scale * math.sqrt(log))
+        proved = self.settings.constants == "proved"
+        missed = self.missed(self.design.sum(), self.lost.max()) if proved else 0.0
+        if self.settings.kind == "Laplace":
+            return self.B + scale * self.laplace_noise(widest) + missed
+        if self.settings.kind == "heavy":
+            return math.hypot(self.B, scale * self.heavy_noise()) + missed
+        log = 2 * self.log if proved else math.log(self.settings.T)
+        return math.hypot(self.B, scale * self.settings.size * math.sqrt(log)) + missed
 
     def laplace_noise(self, widest: float) -> float:
         """Theorem (ii): sub-Gaussian up to a point, exponential beyond."""
-        L, R = self.scale, self.problem.R
+        L = self.settings.size
+        R = self.problem.R
         if self.settings.constants == "order":
             return math.sqrt((R * R + 2 * L * L) * math.log(self.settings.T))
         spread = math.sqrt(2 * (R * R + 4 * L * L) * self.log)
@@ -1331,33 +1671,167 @@ class PE(Learner):
     def heavy_noise(self) -> float:
         """Theorem (iii): Chebyshev; for alpha < 1 von Bahr and Esseen."""
         p = 1 + self.settings.alpha
-        proved = 4 if p == 2 else 8
-        factor = 1 if self.settings.constants == "order" else proved
+        factor = 1
+        if self.settings.constants == "proved":
+            factor = 4 if p == 2 else 8
         plays = max(self.design.sum(), 1)
-        return self.scale * factor ** (1 / p) * plays ** (1 / p - 0.5)
+        return self.settings.size * factor ** (1 / p) * plays ** (1 / p - 0.5)
 
-    def _checked(self, counts, sums):
-        """counts and sums as (n, k) arrays that are a part of the plan."""
-        shape = self.left.shape if self.k > 1 else self.left.shape[:1]
-        counts = np.asarray(counts)
-        sums = check.array("sums", sums, None)
-        if counts.dtype.kind not in "iu" or counts.shape != shape or sums.shape != shape:
-            raise ValueError(
-                f"counts is {counts.dtype} of shape {counts.shape}, sums has shape {sums.shape}: "
-                f"must be integers and numbers of shape {shape}"
-            )
-        counts = counts.reshape(self.left.shape)
-        sums = sums.reshape(self.left.shape)
-        for x, j in np.argwhere((counts < 0) | (counts > self.left)):
-            raise ValueError(
-                f"counts of arm {x} = {counts[x, j]}: must be from 0 to {self.left[x, j]}, "
-                "as plan() has it"
-            )
-        for x, j in np.argwhere(np.abs(sums) > 1e100 * counts):
-            raise ValueError(
-                f"sums of arm {x} = {sums[x, j]}: must be at most 1e100 a report, 0 for none"
-            )
-        return counts, sums
+
+class DoublingPE(Elimination):
+    """Elimination by differences, with a recentred window, in doubling batches.
+
+    It keeps x if mu(x') - mu(x) <= W(x, x') for all active x' (Theorem P). One-bit reports and Sums
+    are recentred (Theorem R): the window [c - h, c + h] of an arm is the intersection of [-F, F]
+    with its bands so far. No T is in a width; regret: the corollary of Theorem R, and Theorem G.
+    Under heavy tails medians over copies of estimates and of their differences take the place of
+    mu(x) and mu(x') - mu(x). Sizes are in units of B; those below FINEST count as that: there
+    rounding limits a band, not noise.
+    """
+
+    presets: tuple[str, ...] = ("proved",)
+    FINEST = 1e-4
+    ROUNDING = 1e-12  # differences of means below ROUNDING * B are rounding
+
+    def start(self) -> None:
+        self.batch = 0  # i of the theorems, from 1
+        self.N = 0  # plays of this batch
+
+    def curator(self, arm: int) -> CTL:
+        """The curator that a user of this arm applies in this batch, around the arm's window."""
+        given = self.settings.curator
+        if not isinstance(given, (OneBit, Sums)):
+            return super().curator(arm)
+        window = float(self.half[arm]), self.problem.R, float(self.centre[arm])
+        return type(given)(given.eps, *window)
+
+    def next_plan(self) -> np.ndarray:
+        self.N = self.next_size()
+        self.batch += self.N > 0
+        self.recentre()
+        k = self.proved_copies(self.log - math.log(2)) if self.settings.kind == "heavy" else 1
+        return self.batch_plan(self.N, k)
+
+    def next_size(self) -> int:
+        """N_1 = first, then doubling; one that would leave less than its own size takes the
+        rest."""
+        N = min(2 * self.N, LONGEST) if self.batch else self.settings.first
+        if self.settings.T is not None and self.room() < 2 * N:
+            return self.room()
+        return N
+
+    @property
+    def tanh(self) -> float:
+        """tanh(eps/2); 1 without privacy."""
+        given = self.settings.curator
+        return 1.0 if given is None else math.tanh(given.eps / 2)
+
+    def recentre(self) -> None:
+        """Set the window of each arm, centre +- half, of which f is known to be inside."""
+        least = self.FINEST * self.B * self.tanh - self.problem.R
+        self.centre = (self.lower + self.upper) / 2
+        self.half = np.maximum((self.upper - self.lower) / 2, max(least, 0.0))
+
+    @property
+    def log(self) -> float:
+        """l_i: |D| bands and |D| - 1 differences, two sides each; the sum of 1/(i(i+1)) is 1."""
+        pairs = self.batch * (self.batch + 1)
+        return math.log(4 * self.problem.n * pairs / self.settings.delta)
+
+    def candidates(self) -> np.ndarray:
+        """Arms of the design: the active; for Sums few of them, since each costs a draw."""
+        arms = np.flatnonzero(self.active)
+        if self.settings.kind != "sums":
+            return arms
+
+        def enough(p):
+            return self.sizes(np.full(self.problem.n, self.N / p))[arms].max() ** 2 / self.N
+
+        return arms[spanning_arms(self.problem.Z[:, arms], enough)]
+
+    def design_of(self, arms: np.ndarray, N: int) -> np.ndarray:
+        """Counts of these arms that sum to N, D-optimal for V of Theorem R."""
+        size = self.sizes(np.full(self.problem.n, N / len(arms)))[arms]
+        widest = size.max()
+        Z = self.problem.Z[:, arms] * (widest / size)
+        return optimal_design(Z, N, self.ridge * widest**2)
+
+    @property
+    def laplace(self) -> np.ndarray:
+        """Scale L_x of the Laplace noise of arm x, (n,): of a report, or of a sum; 0 for none."""
+        given = self.settings.curator
+        if isinstance(given, Sums):
+            return 2 * (self.problem.R + self.half) / given.eps
+        scale = self.settings.size if self.settings.kind == "Laplace" else 0.0
+        return np.full(self.problem.n, scale)
+
+    def sizes(self, design: np.ndarray) -> np.ndarray:
+        """s(x)/B, (n,), of reports of arms that are played `design` (n,) times.
+
+        Laplace: ln E exp(u noise) <= (u^2/2)(R^2 + 4 L^2) for |u| <= 1/(sqrt 2 L). Sums: n_x
+        reports share one draw of noise.
+        """
+        kind = self.settings.kind
+        if kind == "one bit":
+            size = (self.problem.R + self.half) / self.tanh
+        elif kind == "Laplace":
+            size = np.hypot(self.problem.R, 2 * self.laplace)
+        elif kind == "sums":
+            size = np.hypot(self.problem.R, 2 * self.laplace / np.sqrt(np.maximum(design, 1)))
+        else:
+            size = np.full(self.problem.n, self.settings.size)
+        return np.maximum(size / self.B, self.FINEST)
+
+    @property
+    def ridge(self) -> float:
+        """rho: lam in units of (s/B)^2, s of the first batch."""
+        size = self.settings.size
+        first = math.hypot(self.problem.R, 2 * size) if self.settings.kind == "Laplace" else size
+        return self.settings.lam * (self.B / max(first, self.FINEST * self.B)) ** 2
+
+    def widths(self, a: np.ndarray, b: np.ndarray, tail: np.ndarray) -> np.ndarray:
+        """W of Theorems P and R: B a + max(factor B b, 2 sqrt 2 l tail), of an arm or a difference.
+
+        factor: sqrt(2 l). Heavy tails: 2 (Chebyshev); alpha < 1: 8^{1/p} N^{1/p-1/2}, p = 1 + alpha
+        (von Bahr and Esseen).
+        """
+        factor = math.sqrt(2 * self.log)
+        if self.settings.kind == "heavy":
+            plays = max(int(self.design.sum()), 1)
+            p = 1 + self.settings.alpha
+            factor = 2.0 if p == 2 else 8 ** (1 / p) * plays ** (1 / p - 0.5)
+        noise = np.maximum(factor * self.B * b, math.sqrt(8) * self.log * tail)
+        return self.B * a + self.settings.beta_scale * noise
+
+    def learn(self) -> None:
+        means = self.reported_sums() / np.maximum(self.planned, 1)
+        domain = self.problem.domain
+        sizes = self.sizes(self.design)
+        fit = Fit(domain.Z, domain.lost, self.design, sizes, self.ridge, self.laplace, means)
+        estimates, *parts = fit.arms()
+        width = self.widths(*parts)
+        self.mu = np.median(estimates, axis=1)
+        self.sigma = fit.sigma()
+        self.beta = float((width / np.maximum(self.sigma, 1e-300)).max())  # width <= beta sigma
+        self.narrow(width)
+        self.eliminate(fit, self.mu - width)
+
+    def eliminate(self, fit: Fit, lower: np.ndarray) -> None:
+        """Keep x unless a rival is ahead by more than W(x, rival); what rounding decides is kept.
+
+        Rivals are all active arms, or the first by lower bound where pairs would be too many: any
+        test may be left out, and the first rival alone does what single bands would do.
+        """
+        arms = np.flatnonzero(self.active)
+        order = np.argsort(-lower[arms], kind="stable")
+        keep = np.ones(len(arms), dtype=bool)
+        for rival in arms[order[: max(PAIRS // len(arms), 1)]].tolist():
+            ahead, *parts = fit.differences(arms, rival)
+            keep &= np.median(ahead, axis=1) <= self.widths(*parts) + self.ROUNDING * self.B
+        if not keep.any():  # medians may go round in circles
+            keep[first_max(self.mu[arms])] = True
+        self.active = np.zeros_like(self.active)
+        self.active[arms[keep]] = True
 
 
 # ---- make: an algorithm by name ------------------------------------------------------------------
@@ -1373,6 +1847,7 @@ ALGORITHMS: dict[str, type[Learner]] = {
     "MoMA-avg": MoMAAverage,
     "uniform": Uniform,
 }
+SELDOM: dict[type[Learner], type[Learner]] = {TGP: SeldomTGP, GPUCB: SeldomGPUCB}
 
 
 class _Default(float):
@@ -1382,7 +1857,7 @@ class _Default(float):
 def make(
     name: str,
     problem: Problem,
-    T: int,
+    T: int | None,
     *,
     eps: float | None = None,
     lam: float | None = _Default(1.0),
@@ -1394,37 +1869,46 @@ def make(
     k: int | None = None,
     weibull: tuple[float, float, float] | None = None,
     curator: CTL | type[CTL] | None = None,
+    switch: float = 0.0,
+    schedule: str = "sqrt",
+    first: int = 1024,
     rng: Any = None,
 ) -> Learner:
     """An algorithm by name: "TGP", "ATA", "MoMA"; ours "PE"; baselines "GP-UCB", "TS", "MoM", ...
 
+    T: horizon; None plays for ever (GP-UCB, and PE with schedule="double").
     eps: None for the non-private twin. With eps (or a `curator`) alpha = 1, and v and c follow from
         B, R and the noise.
-    constants: "theorem" as proved, "order" the same orders with constant 1, "repaired" the errata's
-        (TGP, MoMA).
-    lam: ridge; PE's default (also lam=None) is (s/B)^2, s the size of the reports' noise.
+    constants: "order" has the theorems' orders with constant 1, and nothing is proved of it;
+        "printed" has the constants that the paper prints (TGP, ATA, MoMA); "proved" has a width
+        with a proof in the book, for B >= the RKHS norm of f (TGP, MoMA, GP-UCB, PE).
+    lam: ridge; None is the matched one, (s/B)^2 with s the size of the reports' noise, and PE's
+        default.
     beta_scale: multiplies the part of beta after B.
     q: Nyström oversampling; inf keeps every played arm.
     k: MoMA's plays per epoch; PE's copies under heavy tails.
     weibull: (theta, a, b) of P(|noise| >= x) <= a exp(-b x^{1/theta}) (TGP, non-private).
-    curator: a curator, or a class such as OneBit that is then given eps, B and R; None is CTL where
+    curator: a curator, or a class such as OneBit that is then given eps, F and R; None is CTL where
         there is an eps.
-    rng: generator or seed of the dictionary draws (of uniform play; of the order inside PE's
-    batches).
+    switch: C; an arm, once chosen, is played max(1, ceil(C lam/sigma^2)) times (GP-UCB, TGP).
+    schedule: of PE, "sqrt" (few batches) or "double" (differences, recentred windows; N_1 = first).
+    rng: generator or seed of the dictionary draws (of uniform play; of the order inside a plan).
     """
     if not isinstance(name, str) or name not in ALGORITHMS:
         raise ValueError(f"name = {name!r:.80}: must be one of {', '.join(ALGORITHMS)}")
     if not isinstance(problem, Problem):
         raise ValueError(f"problem = {type(problem).__name__}: must be a Problem")
-    algorithm = ALGORITHMS[name]
-    _check_constants(name, constants, problem)
     hidden = _curator(curator, eps, problem)
     if weibull is not None:
         weibull = _weibull(weibull, name, hidden)
-        algorithm = WeibullTGP
+    switch = math.inf if switch == math.inf else check.nonnegative("switch", switch)
+    algorithm = _variant(name, weibull, switch, schedule)
+    kind, size = report_kind(problem, hidden)
+    _check_constants(name, algorithm, constants)
+    _check_reports(name, algorithm, constants, kind, hidden, problem)
     settings = Settings(
-        T=check.integer("T", T),
-        lam=_ridge(lam, algorithm, problem, hidden),
+        T=_horizon(T, name, algorithm, constants, kind),
+        lam=_ridge(lam, algorithm, problem, size),
         delta=check.fraction("delta", delta),
         acc=check.fraction("acc", acc),
         constants=constants,
@@ -1433,6 +1917,10 @@ def make(
         k=None if k is None else check.integer("k", k),
         weibull=weibull,
         curator=hidden,
+        kind=kind,
+        size=size,
+        switch=switch,
+        first=check.integer("first", first),
         **_moments(problem, hidden),
     )
     try:
@@ -1443,33 +1931,83 @@ def make(
         ) from None
 
 
-def _check_constants(name, constants, problem):
-    """Does the algorithm have these constants, and do they hold on this problem?"""
-    presets = ALGORITHMS[name].presets
-    check.choice("constants", constants, "order", "theorem", "repaired")
-    if constants not in presets:
+def _variant(name, weibull, switch, schedule):
+    """The class that plays this algorithm with these options."""
+    check.choice("schedule", schedule, "sqrt", "double")
+    algorithm = ALGORITHMS[name]
+    if schedule == "double" and algorithm is not PE:
+        raise ValueError(f"schedule = 'double': must be left out for {name}; it is PE's")
+    if switch and algorithm not in SELDOM:
+        raise ValueError(f"switch = {switch!r}: must be 0 for {name}; it is GP-UCB's and TGP's")
+    if weibull is not None:
+        if switch:
+            raise ValueError(f"switch = {switch!r}: must be 0 with weibull")
+        return WeibullTGP
+    if schedule == "double":
+        return DoublingPE
+    return SELDOM[algorithm] if switch else algorithm
+
+
+def _check_constants(name, algorithm, constants):
+    """Does the algorithm have these constants?"""
+    renamed = {"theorem": "printed' or 'proved", "repaired": "proved"}
+    if isinstance(constants, str) and constants in renamed:
         raise ValueError(
-            f"constants = {constants!r}: must be {' or '.join(map(repr, presets))} for {name}; "
+            f"constants = {constants!r}: is now called '{renamed[constants]}'; 'printed' are the "
+            "paper's constants, 'proved' those with a proof"
+        )
+    check.choice("constants", constants, "order", "printed", "proved")
+    if constants not in algorithm.presets:
+        raise ValueError(
+            f"constants = {constants!r}: must be {' or '.join(map(repr, algorithm.presets))} for "
+            f"{name}{' by differences' if algorithm is DoublingPE else ''}; "
             "nothing else is known of its width"
         )
-    if constants != "order" and problem.residual > problem.tol:
+
+
+def _check_reports(name, algorithm, constants, kind, curator, problem):
+    """Do these constants speak of these reports, and is the curator that of this problem?"""
+    if kind == "sums" and algorithm is not DoublingPE:
         raise ValueError(
-            f"constants = {constants!r}: must be 'order'; the {len(problem.Z)} features of this "
-            f"problem miss {problem.residual:.3g} of k(x, x), so that no band is proved; "
-            "raise its rank"
+            f"curator = Sums: must be another one for {name}; "
+            "sums are for PE with schedule='double'"
         )
+    if constants == "proved" and kind == "heavy" and issubclass(algorithm, GPUCB):
+        raise ValueError(
+            f"constants = 'proved': must be 'order' for {name} on heavy-tailed rewards; "
+            "PE and MoMA have proofs for them"
+        )
+    if isinstance(curator, CentredCTL):
+        bound = problem.F + problem.R
+        if curator.centre or abs(curator.bound - bound) > 1e-9 * bound:
+            raise ValueError(
+                f"curator: clips to {curator.bound:.6g} around {curator.centre:.6g}: must be made "
+                f"with F = {problem.F:.6g} and R = {problem.R:.6g} of the problem, around 0"
+            )
+
+
+def _horizon(T, name, algorithm, constants, kind):
+    """T, or None where the algorithm needs none."""
+    anytime = issubclass(algorithm, (GPUCB, DoublingPE))
+    laplace = constants == "proved" and kind == "Laplace" and not issubclass(algorithm, DoublingPE)
+    if T is None and (not anytime or laplace):
+        raise ValueError(
+            f"T = None: must be an integer for {name} here; GP-UCB on one-bit reports and PE with "
+            "schedule='double' need no horizon"
+        )
+    return None if T is None else check.integer("T", T)
 
 
 def _curator(curator, eps, problem):
     """The curator that these arguments of `make` name; None where nothing is private."""
     if isinstance(curator, type) and issubclass(curator, CTL):
-        curator = Identity() if curator is Identity else curator(eps, problem.B, problem.R)
+        curator = Identity() if curator is Identity else curator(eps, problem.F, problem.R)
     if not (curator is None or isinstance(curator, CTL)):
         raise ValueError(
             f"curator = {curator!r:.80}: must be a curator or a class of them, such as core.OneBit"
         )
     if curator is None:
-        return None if eps is None else CTL(eps, problem.B, problem.R)
+        return None if eps is None else CTL(eps, problem.F, problem.R)
     if eps is not None and curator.eps != eps:
         raise ValueError(f"eps = {eps!r}: must be the curator's eps, {curator.eps!r}, or left out")
     return None if curator.eps is None else curator
@@ -1486,11 +2024,12 @@ def _weibull(weibull, name, curator):
     return tuple(check.positive(name, value) for name, value in parts)
 
 
-def _ridge(lam, algorithm, problem, curator):
-    """The ridge as given; PE's own is (s/B)^2."""
-    if algorithm is PE and (lam is None or isinstance(lam, _Default)):
-        ratio = PE.reports(problem, curator)[1] / problem.B
-        return check.ridge(max(ratio * ratio, 1e-8))
+def _ridge(lam, algorithm, problem, size):
+    """The ridge as given; None, and elimination's own, is the matched one."""
+    own = isinstance(lam, _Default) and issubclass(algorithm, Elimination)
+    if lam is None or own:
+        ratio = size / problem.B
+        lam = max(ratio * ratio, 1e-8)
     return check.ridge(lam)
 
 
@@ -1625,16 +2164,23 @@ def _run(job):
     _, env, privacy, sketch = streams(job.seed, job.trial)
     rng = np.random.default_rng(sketch)
     learner = make(job.name, problem, T, rng=rng, **job.options)
-    curator = copy.copy(learner.settings.curator) or Identity()
+    if isinstance(learner.settings.curator, Sums):
+        raise ValueError(
+            "curator = Sums: must be played by simulate_batches; it reports sums alone"
+        )
     users = problem.draw(env, T).tolist()
-    noise = curator.draw(privacy, T).tolist()
+    noise = learner.curator(0).draw(privacy, T).tolist()
+    clipped = 0
     arms = np.empty(T, dtype=np.int16 if problem.n < 2**15 else np.int32)
     reports = np.empty(T) if job.trace else None
     bands = _Bands(problem, T) if job.bands else None
     with one_thread():
         for t in range(T):  # Alg. 1, l. 3; Alg. 2, l. 3; Alg. 3, l. 4
             arm = learner.ask()
+            curator = learner.curator(arm)
+            clipped -= curator.clipped
             y = curator.report(problem.reward(arm, users[t]), noise[t])
+            clipped += curator.clipped
             learner.tell(y)
             arms[t] = arm
             if reports is not None:
@@ -1643,7 +2189,7 @@ def _run(job):
                 bands.record(t, learner)
     beta = bands.beta if bands else None
     needed = bands.needed if bands else None
-    return _Run(curator.clipped, arms, reports, beta, needed)
+    return _Run(clipped, arms, reports, beta, needed)
 
 
 class _Bands:
@@ -1765,11 +2311,11 @@ def _collect(problems, names, runs):
 
 
 class Campaign(NamedTuple):
-    """PE after each batch, on sums of reports.
+    """A learner on sums of reports: PE after each batch, GP-UCB at about 200 users on a log scale.
 
     t (batches,) is the number of users so far, regret (trials, batches) is cumulative, active
-    (trials, batches) counts the active arms, uniform (trials,) is the expected regret per round of
-    uniform play.
+    (trials, batches) counts the active arms (all of them for GP-UCB), uniform (trials,) is the
+    expected regret per round of uniform play.
     """
 
     t: np.ndarray
@@ -1787,23 +2333,24 @@ def simulate_batches(
     *,
     trials: int,
     seed: int,
+    name: str = "PE",
     eps: float | None = None,
     **options: Any,
 ) -> Campaign:
-    """PE on sums of reports drawn in their exact law -> Campaign: any T up to 1e15 at the same
-    cost.
+    """A learner on sums of reports drawn in their exact law -> Campaign: any T at the same cost.
 
-    problem and options: as in `simulate`. See `ldpbo.campaigns`.
+    name: "PE", or "GP-UCB" with a `switch`. T: up to 1e15. problem and options: as in `simulate`.
     """
     from ldpbo import campaigns
 
-    return campaigns.simulate_batches(problem, T, trials=trials, seed=seed, eps=eps, **options)
+    told = dict(trials=trials, seed=seed, name=name, eps=eps)
+    return campaigns.simulate_batches(problem, T, **told, **options)
 
 
 def play_batches(
-    learner: PE, env: np.random.Generator, privacy: np.random.Generator
+    learner: PlannedLearner, env: np.random.Generator, privacy: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Drive a PE learner to its horizon on sums of reports; yields after each batch its counts (n,
+    """Drive a learner to its horizon on sums of reports; yields after each batch its counts (n,
     k)."""
     from ldpbo import campaigns
 

@@ -1,5 +1,4 @@
-"""Campaigns of up to 10^15 users: elimination on sums of reports, at a cost that does not grow with
-T.
+"""Campaigns of up to 10^15 users: learners on sums of reports, at a cost that does not grow with T.
 
 >>> import ldpbo_core as core
 >>> problem = core.synthetic_problem(seed=7)
@@ -10,7 +9,6 @@ T.
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,6 +19,7 @@ import ldpbo_core as core
 from ldpbo import checks as check
 
 SINGLES = 10**7  # single draws are added up to this horizon where sums have no law of their own
+MARKS = 200  # numbers of users at which GP-UCB's regret is told
 
 
 def simulate_batches(
@@ -29,15 +28,15 @@ def simulate_batches(
     *,
     trials: int,
     seed: int,
+    name: str = "PE",
     eps: float | None = None,
     **options: Any,
 ) -> core.Campaign:
-    """PE on sums of reports drawn in their exact law -> Campaign: any T up to 1e15 at the same
-    cost.
+    """A learner on sums of reports drawn in their exact law -> Campaign: any T at the same cost.
 
-    problem: a Problem, or a callable seed -> Problem, as in `simulate`. options: those of `make`.
-    Where sums have no known law (Student noise but for OneBit; rewards that CTL clips; SecureCTL)
-    single draws are added, T <= SINGLES.
+    problem: a Problem, or a callable seed -> Problem, as in `simulate`. name: "PE", or "GP-UCB"
+    with a `switch`. options: those of `make`. Where sums have no known law (Student noise but for
+    OneBit; rewards that CTL clips; SecureCTL) single draws are added, T <= SINGLES.
     """
     T = check.integer("T", T)
     trials = check.integer("trials", trials)
@@ -45,37 +44,57 @@ def simulate_batches(
     if "rng" in options:
         raise ValueError("rng: must be left out; every generator is derived from seed")
     problems = core.trial_problems(problem, trials, seed)
-    gaps = np.stack([p.f.max() - p.f for p in problems])  # (trials, n)
-    regret, active = [], []
-    for i, gap in enumerate(gaps):
-        _, env, privacy, sketch = core.streams(seed, i)
-        rng = np.random.default_rng(sketch)
-        with core.one_thread():
-            learner: Any = core.make("PE", problems[i], T, eps=eps, rng=rng, **options)
-            batches = [
-                (counts.sum(axis=1) @ gap, learner.active.sum())
-                for counts in play_batches(learner, env, privacy)
-            ]
-        regret.append([lost for lost, _ in batches])
-        active.append([left for _, left in batches])
-    return core.Campaign(
-        np.cumsum(learner.sizes),
-        np.cumsum(np.array(regret, dtype=float), axis=1),
-        np.array(active, dtype=int),
-        gaps.mean(axis=1),
-    )
+    campaigns = [_campaign(problems[i], T, seed, i, name, eps, options) for i in range(trials)]
+    marks = _marks(campaigns, T)
+    uniform = np.array([(p.f.max() - p.f).mean() for p in problems])
+    regret = np.array([np.interp(marks, t, lost) for t, lost, _ in campaigns])
+    active = np.array([left[np.searchsorted(t, marks) - 1] for t, _, left in campaigns])
+    return core.Campaign(marks, regret, active, uniform)
+
+
+def _campaign(problem, T, seed, trial, name, eps, options):
+    """One trial: users, cumulative regret and active arms after each plan; the first entry is 0."""
+    _, env, privacy, sketch = core.streams(seed, trial)
+    rng = np.random.default_rng(sketch)
+    gap = problem.f.max() - problem.f
+    t, regret, active = [0], [0.0], []
+    with core.one_thread():
+        learner: Any = core.make(name, problem, T, eps=eps, rng=rng, **options)
+        if not isinstance(learner, core.PlannedLearner):
+            raise ValueError(
+                f"name = {name!r}: must be 'PE', or 'GP-UCB' or 'TGP' with a switch > 0; the others "
+                "want every report by itself"
+            )
+        for counts in play_batches(learner, env, privacy):
+            t.append(learner.t)
+            regret.append(regret[-1] + float(counts.sum(axis=1) @ gap))
+            left = learner.active.sum() if hasattr(learner, "active") else problem.n
+            active.append(int(left))
+    return np.array(t), np.array(regret), np.array(active)
+
+
+def _marks(campaigns, T):
+    """Numbers of users at which to tell the regret: after each batch, where all trials have the
+    same.
+
+    Inside a run of one arm regret grows evenly, so it is known at any number of users.
+    """
+    first = campaigns[0][0]
+    if all(np.array_equal(t, first) for t, _, _ in campaigns):
+        if len(first) <= MARKS:
+            return first[1:]
+    return np.unique(np.geomspace(1, T, MARKS).round().astype(np.int64))
 
 
 def play_batches(
-    learner: core.PE, env: np.random.Generator, privacy: np.random.Generator
+    learner: core.PlannedLearner, env: np.random.Generator, privacy: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Drive a PE learner to its horizon on sums of reports; yields after each batch its counts (n,
+    """Drive a learner to its horizon on sums of reports; yields after each plan its counts (n,
     k)."""
-    curator = copy.copy(learner.settings.curator)
     while learner.left.any():
         counts = learner.left.copy()
-        sums = report_sums(learner.problem, curator, counts, env, privacy, learner.settings.T)
-        if learner.k > 1:
+        sums = report_sums(learner, counts, env, privacy)
+        if counts.shape[1] > 1:
             learner.tell_sums(counts, sums)
         else:
             learner.tell_sums(counts[:, 0], sums[:, 0])
@@ -83,29 +102,36 @@ def play_batches(
 
 
 def report_sums(
-    problem: core.Problem,
-    curator: core.CTL | None,
+    learner: core.PlannedLearner,
     counts: np.ndarray,
     env: np.random.Generator,
     privacy: np.random.Generator,
-    T: int,
 ) -> np.ndarray:
-    """Sums of counts[arm, j] reports, (n, k), in their exact law.
+    """Sums of counts[arm, j] reports, (n, k), in their exact law, under each arm's own curator.
 
     One bit: the +bits are binomial with the mean of the clipped reward, whatever the noise. N
-    Laplace draws add up to the difference of two Gamma(N) draws. Where no law is known single draws
-    are added, as long as T is at most SINGLES.
+    Laplace draws add up to the difference of two Gamma(N) draws; `Sums` adds one draw. Where no law
+    is known single draws are added, as long as T is at most SINGLES.
     """
+    problem = learner.problem
+    if type(problem).reward is not core.Problem.reward:
+        raise ValueError(
+            f"problem = {type(problem).__name__}: must not override reward, as the law of sums "
+            "follows from Problem's own; drive the learner by ask and tell, or by simulate"
+        )
+    kind = learner.settings.kind
+    curator = learner.settings.curator
+    if kind == "one bit" and type(curator) is core.OneBit:
+        return _bit_sums(learner, counts, privacy)
+    if kind == "sums":
+        return _noisy_sums(learner, counts, env, privacy)
     bound = math.inf if curator is None else curator.bound
-    if type(curator) is core.OneBit:
-        chance = np.clip((1 + clipped_mean(problem, bound) / curator.scale) / 2, 0.0, 1.0)
-        return curator.scale * (2.0 * privacy.binomial(counts, chance[:, None]) - counts)
     whole = problem.noise == "uniform" and np.abs(problem.f).max() + problem.R <= bound
     if not (whole or problem.noise == "table") or type(curator) not in (core.CTL, type(None)):
-        if T > SINGLES:
+        if learner.settings.T is None or learner.settings.T > SINGLES:
             raise ValueError(
-                f"T = {T}: must be at most {SINGLES}; sums of these reports have no known law, "
-                "single draws are added; with curator=OneBit every noise has one"
+                f"T = {learner.settings.T}: must be at most {SINGLES}; sums of these reports have no "
+                "known law, single draws are added; with curator=OneBit every noise has one"
             )
         return _added_singly(problem, curator, counts, env, privacy)
     rewards = _uniform_sums if whole else _table_sums
@@ -116,14 +142,51 @@ def report_sums(
     return sums
 
 
-def clipped_mean(problem: core.Problem, bound: float) -> np.ndarray:
-    """E clip(reward, -bound, bound) of each arm, (n,): bound - int_{-bound}^{bound} P(reward <= y)
-    dy."""
+def _bit_sums(learner, counts, privacy):
+    """A report's law depends on the reward linearly: the + bits are binomial, whatever the
+    noise."""
+    arms = np.flatnonzero(counts.any(axis=1))
+    curators = [learner.curator(arm) for arm in arms]
+    centre, bound, scale = (
+        np.array([getattr(curator, part) for curator in curators])
+        for part in ("centre", "bound", "scale")
+    )
+    mean = clipped_mean(learner.problem, arms, centre, bound)
+    chance = np.zeros(len(counts))
+    chance[arms] = np.clip((1 + mean / scale) / 2, 0.0, 1.0)
+    pluses = privacy.binomial(counts, chance[:, None])
+    sums = np.zeros(counts.shape)
+    for curator, arm in zip(curators, arms):
+        for j in range(counts.shape[1]):
+            sums[arm, j] = curator.total(int(counts[arm, j]), int(pluses[arm, j]))
+    return sums
+
+
+def _noisy_sums(learner, counts, env, privacy):
+    """Exact sums of rewards, and one draw of noise on each."""
+    problem = learner.problem
+    rewards = _table_sums if problem.noise == "table" else _uniform_sums
+    if problem.noise not in ("table", "uniform"):
+        raise ValueError(
+            f"noise = {problem.noise!r}: must be 'uniform' or 'table' with Sums; the sum of clipped "
+            "Student noise has no known law"
+        )
+    sums = rewards(problem, counts, env, math.inf)
+    scale = np.array([learner.curator(arm).scale for arm in range(problem.n)])
+    draws = scale[:, None] * privacy.laplace(size=counts.shape)
+    return sums + np.where(counts > 0, draws, 0.0)
+
+
+def clipped_mean(
+    problem: core.Problem, arms: np.ndarray, centre: np.ndarray, bound: np.ndarray
+) -> np.ndarray:
+    """E clip(reward - centre, -bound, bound) of these arms, from the integral of P(reward <= y)."""
     if problem.noise == "table":
-        return np.clip(problem.samples, -bound, bound).mean(axis=0)
+        return np.clip(problem.samples[:, arms] - centre, -bound, bound).mean(axis=0)
     below = _student_integral if problem.noise == "t3" else _uniform_integral
-    high = below(bound - problem.f, problem.R)
-    low = below(-bound - problem.f, problem.R)
+    shift = problem.f[arms] - centre
+    high = below(bound - shift, problem.R)
+    low = below(-bound - shift, problem.R)
     return bound - high + low
 
 
