@@ -2343,8 +2343,9 @@ def simulate_batches(
     """
     from ldpbo import campaigns
 
-    told = dict(trials=trials, seed=seed, name=name, eps=eps)
-    return campaigns.simulate_batches(problem, T, **told, **options)
+    return campaigns.simulate_batches(
+        problem, T, trials=trials, seed=seed, name=name, eps=eps, **options
+    )
 
 
 def play_batches(

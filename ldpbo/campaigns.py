@@ -62,8 +62,8 @@ def _campaign(problem, T, seed, trial, name, eps, options):
         learner: Any = core.make(name, problem, T, eps=eps, rng=rng, **options)
         if not isinstance(learner, core.PlannedLearner):
             raise ValueError(
-                f"name = {name!r}: must be 'PE', or 'GP-UCB' or 'TGP' with a switch > 0; the others "
-                "want every report by itself"
+                f"name = {name!r}: must be 'PE', or 'GP-UCB' or 'TGP' with a switch > 0; "
+                "the others want every report by itself"
             )
         for counts in play_batches(learner, env, privacy):
             t.append(learner.t)
@@ -130,8 +130,8 @@ def report_sums(
     if not (whole or problem.noise == "table") or type(curator) not in (core.CTL, type(None)):
         if learner.settings.T is None or learner.settings.T > SINGLES:
             raise ValueError(
-                f"T = {learner.settings.T}: must be at most {SINGLES}; sums of these reports have no "
-                "known law, single draws are added; with curator=OneBit every noise has one"
+                f"T = {learner.settings.T}: must be at most {SINGLES}; sums of these reports have "
+                "no known law, single draws are added; with curator=OneBit every noise has one"
             )
         return _added_singly(problem, curator, counts, env, privacy)
     rewards = _uniform_sums if whole else _table_sums
@@ -168,8 +168,8 @@ def _noisy_sums(learner, counts, env, privacy):
     rewards = _table_sums if problem.noise == "table" else _uniform_sums
     if problem.noise not in ("table", "uniform"):
         raise ValueError(
-            f"noise = {problem.noise!r}: must be 'uniform' or 'table' with Sums; the sum of clipped "
-            "Student noise has no known law"
+            f"noise = {problem.noise!r}: must be 'uniform' or 'table' with Sums; "
+            "the sum of clipped Student noise has no known law"
         )
     sums = rewards(problem, counts, env, math.inf)
     scale = np.array([learner.curator(arm).scale for arm in range(problem.n)])
