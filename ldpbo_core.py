@@ -462,6 +462,14 @@ class OneBit(CentredCTL):
         self.variance = self.scale**2  # at y = centre, the worst case
         self._check_centre()
 
+    @property
+    def low(self) -> float:
+        return self.centre - self.scale
+
+    @property
+    def high(self) -> float:
+        return self.centre + self.scale
+
     def draw(self, rng: Any, size: int | tuple | None = None) -> Any:
         """Uniform draws on [0, 1)."""
         return rng.random(size)
@@ -475,8 +483,7 @@ class OneBit(CentredCTL):
         tilt = copy.copy(self)._away(y) / self.scale
         high = np.log1p(tilt) - math.log(2)
         low = np.log1p(-tilt) - math.log(2)
-        cases = [report == self.centre + self.scale, report == self.centre - self.scale]
-        return np.select(cases, [high, low], -math.inf)
+        return np.select([report == self.high, report == self.low], [high, low], -math.inf)
 
     def reach(self, t: int) -> float:
         return abs(self.centre) + self.scale
@@ -488,15 +495,14 @@ class OneBit(CentredCTL):
 
     def pluses(self, count: int, total: float) -> int:
         """How many of `count` reports that add up to `total` are high; an error if none do."""
-        low = Fraction(self.centre - self.scale)
-        high = Fraction(self.centre + self.scale)
-        exact = (Fraction(total) - count * low) / (high - low)
+        low = Fraction(self.low)
+        exact = (Fraction(total) - count * low) / (Fraction(self.high) - low)
         pluses = min(max(round(exact), 0), count)
         slack = 1e-9 * count * (1 + abs(self.centre) / self.scale)
         if abs(exact - pluses) > slack:
             raise ValueError(
-                f"{total!r} for {count} reports: must be a sum of {float(low)!r} and "
-                f"{float(high)!r}, all that this curator reports"
+                f"{total!r} for {count} reports: must be a sum of {self.low!r} and {self.high!r}, "
+                "all that this curator reports"
             )
         return pluses
 
@@ -826,8 +832,8 @@ class Learner:
         curator: Any = self.curator(arm)
         if not curator.possible(report):
             raise ValueError(
-                f"reward = {report!r}: must be {curator.centre - curator.scale!r} or "
-                f"{curator.centre + curator.scale!r}, the reports of arm {arm}'s one-bit curator"
+                f"reward = {report!r}: must be {curator.low!r} or {curator.high!r}, the reports of "
+                f"arm {arm}'s one-bit curator"
             )
 
     def plan(self) -> np.ndarray:
