@@ -832,8 +832,8 @@ class Learner:
         curator: Any = self.curator(arm)
         if not curator.possible(report):
             raise ValueError(
-                f"reward = {report!r}: must be {curator.low!r} or {curator.high!r}, the reports of "
-                f"arm {arm}'s one-bit curator"
+                f"reward = {report!r} of arm {arm}: must be {curator.low!r} or {curator.high!r}, "
+                "all that this curator reports"
             )
 
     def plan(self) -> np.ndarray:
@@ -1399,9 +1399,12 @@ class PlannedLearner(Learner):
                 f"{count} reports of arm {arm}: must be all {self.planned[arm, j]} of the plan in "
                 "one sum, since Sums adds its noise once"
             )
-        if isinstance(curator, OneBit):
+        if not isinstance(curator, OneBit):
+            return arm, j, count, Fraction(total)
+        try:
             return arm, j, count, curator.pluses(count, total)
-        return arm, j, count, Fraction(total)
+        except ValueError as error:
+            raise ValueError(f"arm {arm}: {error}") from None
 
     def book(self, parts: list) -> None:
         """Add checked reports."""
