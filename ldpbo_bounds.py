@@ -2,6 +2,7 @@
 
 from ldpbo.audit import Audit, audit, subweibull_radius, total_epsilon
 from ldpbo.bounds import Bound, bump, gain_ceiling, lower_bound
+from ldpbo.lower import lower_bound_design
 
 __all__ = [
     "Audit",
@@ -10,6 +11,7 @@ __all__ = [
     "bump",
     "gain_ceiling",
     "lower_bound",
+    "lower_bound_design",
     "subweibull_radius",
     "total_epsilon",
 ]
