@@ -1417,11 +1417,7 @@ class PlannedLearner(Learner):
         self.begin()
 
     def reported_sums(self) -> np.ndarray:
-        """Sums of the reports of this plan, (n, k).
-
-        Sums of floats are rounded to a step far below the noise and far above the rounding of
-        clients who add them up.
-        """
+        """Sums of the reports of this plan, (n, k), rounded so that all who add them up agree."""
         total = np.zeros(self.planned.shape)
         for arm, j in np.argwhere(self.planned).tolist():
             count = int(self.planned[arm, j])
@@ -1429,10 +1425,16 @@ class PlannedLearner(Learner):
             exact = self.sums[arm, j]
             if isinstance(curator, OneBit):
                 total[arm, j] = curator.total(count, int(exact))
-                continue
-            step = math.ldexp(1.0, math.frexp((self.B + self.settings.size) * count)[1] - 36)
-            total[arm, j] = step * round(float(exact) / step)
+            else:
+                step = self.rounding_step(count)
+                total[arm, j] = step * round(float(exact) / step)
         return total
+
+    def rounding_step(self, count: int) -> float:
+        """A step of 1e-9 of the noise of a sum: far above the rounding of clients who add up
+        floats."""
+        size = max(self.settings.size, 1e-4 * self.B) * math.sqrt(count)
+        return math.ldexp(1.0, math.frexp(size)[1] - 30)
 
     def narrow(self, width: np.ndarray) -> None:
         """Intersect what is known of f with mu +- width (n,), where that is proved."""
@@ -1640,6 +1642,10 @@ class PE(Elimination):
 
     def design_of(self, arms: np.ndarray, N: int) -> np.ndarray:
         return optimal_design(self.Z[:, arms], N, self.settings.lam)  # step 1
+
+    def rounding_step(self, count: int) -> float:
+        """A step far below the noise, as long as that is not far below B."""
+        return math.ldexp(1.0, math.frexp((self.B + self.settings.size) * count)[1] - 36)
 
     def learn(self) -> None:
         F = factor(self.Z, self.design, self.settings.lam)  # F'F = Z'V^{-1}Z

@@ -20,7 +20,7 @@ import numpy as np
 
 STEPS = 10**4  # of a design, at most; about ln(n)/ln(1.01) suffice
 CERTIFICATE = 1.01  # of a design: max_x d_x <= CERTIFICATE * sum_x w_x d_x
-PAIRS = 10**7  # comparisons of two arms in a batch, at most
+PAIRS = 10**6  # comparisons of two arms in a batch, at most
 
 
 def factor(Z: np.ndarray, weight: np.ndarray, ridge: float) -> np.ndarray:
@@ -124,8 +124,9 @@ class Fit:
         self.ridge = ridge
         draws = laplace[played] * weight / design[played]
         self.most = draws.max(initial=0.0)
-        exact = self.most > 0 and U.size * Z.shape[1] <= PAIRS * max(len(Z), 1)
-        self.tail = draws[:, None] * (U @ self.noise) if exact else None
+        self.tail = None
+        if self.most > 0 and len(played) * Z.shape[1] <= PAIRS:
+            self.tail = draws[:, None] * (U @ self.noise)
 
     def arms(self) -> tuple[np.ndarray, ...]:
         """Estimates of f (n, k), then the sizes of bias, noise and tail, each (n,)."""
@@ -142,7 +143,7 @@ class Fit:
         a = np.sqrt((columns(self.bias) ** 2).sum(axis=0))
         b = np.sqrt((noise * noise).sum(axis=0))
         if self.tail is None:
-            tail = self.most * np.sqrt(a * a / self.ridge + b * b)  # Cauchy-Schwarz in V^{-1}
+            tail = self.most * b  # rows of U have length 1 at most
         else:
             tail = np.abs(columns(self.tail)).max(axis=0)
         return noise.T @ self.values, np.hypot(a, lost) + self.missed * b, b, tail
