@@ -18,7 +18,7 @@ K is the kernel matrix of the arms, or of the features that are kept; then lost[
 of k(x, x). `SeldomSwitching` keeps the list of single plays and inverts its t x t matrix anew each
 time. `Elimination` uses no features at all: an estimate is sum_y w_y ybar_y with w = (K +
 diag(lam_y / n_y))^{-1} k(x) on the arms that were played, its bias is measured in the RKHS,
-|phi_x - sum_y w_y phi_y|^2 = (e_x - w)'K(e_x - w), in `digits` decimal digits, so that 1e15 plays are
+|phi_x - sum_y w_y phi_y|^2 = (e_x - w)'K(e_x - w), in `digits` decimal digits: 1e15 plays are
 no harder than 10. `margin` holds distances from a discrete decision, so that programs are compared
 only where rounding cannot tip it: "score" (arm of a run), "run" (its length), "remainder" (last
 play that the design gives away), "keep" (elimination).
@@ -69,7 +69,7 @@ def pick_margin(scores):
     return min([scores[chosen] - edge] + [edge - s for s in scores[:chosen]]) / scale
 
 
-# ------------------------------------------------------------------------------------------------------------------ SPEC 12d
+# ---- GP-UCB that seldom switches ----
 class SeldomSwitching:
     """GP-UCB that plays an arm max(1, ceil(C / leverage)) times once it has chosen it; width for
     s-sub-Gaussian reports."""
@@ -120,7 +120,7 @@ class SeldomSwitching:
         self.beta = self.B + self.beta_scale * noise + left_out
 
 
-# ------------------------------------------------------------------------------------------------------------------ SPEC 12e
+# ---- Elimination by differences ----
 def sizes(T, first=1024):
     """N_1 = first, doubling; a batch that would leave less than its own size takes the rest."""
     out, N, left = [], first, T
