@@ -1,14 +1,12 @@
 """The pages run side by side, each when those it needs are done; an unchanged page is not run."""
 
 import concurrent.futures as cf
-import contextlib
 import functools
 import json
 import os
 import re
 import time
 
-import psutil
 from tqdm import tqdm
 
 import dependencies
@@ -96,7 +94,6 @@ def run(pages, wanted, out):
                         say(f"{line}   elapsed {watch.elapsed()}")
                 bar.set_description_str(", ".join(map(watch.describe, active.values())))
     except BaseException:
-        kill_children()
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     unchanged = sum(not spent for spent in seconds.values())
@@ -109,10 +106,3 @@ def ready(pages, waiting, active):
     """Find the waiting pages that need no page which is not yet done."""
     unfinished = {*waiting, *active}
     return [name for name in waiting if not unfinished.intersection(pages[name].needed(pages))]
-
-
-def kill_children():
-    """End the kernels at once, and all that they have started."""
-    for child in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            child.kill()

@@ -1,9 +1,11 @@
 """The programs talk to the person at the terminal: messages, lines, a bar."""
 
+import contextlib
 import errno
 import os
 import sys
 
+import psutil
 from tqdm import tqdm
 
 FULL = "The disk is full or a quota is reached: free some space and start again; nothing is lost."
@@ -48,7 +50,7 @@ def progress(total, form):
 
 
 def leave(main):
-    """Run `main` and end at once with its exit status, whatever threads run; say what failed."""
+    """Run `main`, say what failed, and end at once with all threads and processes it started."""
     try:
         status, text = main() or 0, ""
     except Stop as stop:
@@ -57,6 +59,9 @@ def leave(main):
         status, text = 1, f"\nStopped. {remedy(error)}"
     except KeyboardInterrupt:
         status, text = 130, "\nInterrupted; the next run goes on from here."
-    print(text, file=sys.stderr, end="\n" * bool(text), flush=True)
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.kill()
     sys.stdout.flush()
+    print(text, file=sys.stderr, end="\n" if text else "", flush=True)
     os._exit(status)
