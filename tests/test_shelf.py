@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
+import api
 import ldpbo_core
 import shelf
 from ldpbo import bounds
@@ -89,7 +90,7 @@ def test_the_ledger_has_an_anchor_a_badge_and_a_link_to_the_test_for_every_claim
 
 
 def test_the_api_page_has_every_public_function_and_class_with_its_docstring():
-    text = shelf.api()
+    text = api.page()
     for module in (ldpbo_core, bounds):
         for name, thing in vars(module).items():
             if (
@@ -104,17 +105,17 @@ def test_the_api_page_has_every_public_function_and_class_with_its_docstring():
 
 
 def test_signatures_on_the_api_page_read_as_written_and_docstrings_flow():
-    text = shelf.api()
+    text = api.page()
     assert "ForwardRef" not in text and not re.search(r"\(self\b|: '[A-Z]\w+'|-> '", text)
-    assert shelf.signature(ldpbo_core.CTL.privatise).startswith("(y")
-    assert shelf.signature(
+    assert api.signature(ldpbo_core.CTL.privatise).startswith("(y")
+    assert api.signature(
         lambda first, *, second=(1, 2), **others_with_a_long_name_that_makes_it_longer_than_a_line: (
             0
         )
     ) == (
         "(\n    first,\n    *,\n    second=(1, 2),\n    **others_with_a_long_name_that_makes_it_longer_than_a_line,\n)"
     )
-    assert shelf.flowing(
+    assert api.flowing(
         "A" * 90
         + "\nruns on\n\nshort\nstays\n"
         + "B" * 90
@@ -129,7 +130,7 @@ def test_signatures_on_the_api_page_read_as_written_and_docstrings_flow():
         + "C" * 90
         + "\n    table"
     )
-    assert shelf.flowing(">>> " + "f" * 90 + "\n(result)") == ">>> " + "f" * 90 + "\n(result)"
+    assert api.flowing(">>> " + "f" * 90 + "\n(result)") == ">>> " + "f" * 90 + "\n(result)"
 
 
 def test_a_claim_named_as_evidence_is_a_link_to_its_row():
