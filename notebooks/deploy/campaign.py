@@ -1,4 +1,7 @@
-"""Server and client as two processes, for the page and for the tests: the server can be killed as by a power cut."""
+"""Server and client as two processes, for the page and for the tests.
+
+The server can be killed as by a power cut.
+"""
 
 import json
 import os
@@ -16,30 +19,35 @@ class Server:
     """A server process and what it has logged, over all its lives."""
 
     def __init__(self, state, T, lease=60.0):
-        self.options, self.port, self.log, self.lives = (
-            [str(state), f"--T={T}", f"--lease={lease}"],
-            0,
-            [],
-            0,
-        )
+        self.options = [str(state), f"--T={T}", f"--lease={lease}"]
+        self.log = []
+        self.port = 0
+        self.lives = 0
         self.start()
 
     def start(self):
-        command = [sys.executable, str(HERE / "server.py"), *self.options, f"--port={self.port}"]
+        """Start the process, at the port of its earlier life if it had one."""
+        program = [sys.executable, str(HERE / "server.py")]
+        command = [*program, *self.options, f"--port={self.port}"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENV)
         self.url = self.process.stdout.readline().split()[-1]
-        self.port, self.lives = int(self.url.rsplit(":", 1)[1]), self.lives + 1
-        self.reader = threading.Thread(
-            target=lambda out: self.log.extend(map(json.loads, out)), args=(self.process.stdout,)
-        )
+        self.port = int(self.url.rsplit(":", 1)[1])
+        self.lives += 1
+        self.reader = threading.Thread(target=self._read, args=(self.process.stdout,))
         self.reader.start()
 
+    def _read(self, out):
+        """Add each line that the process logs."""
+        self.log.extend(map(json.loads, out))
+
     def kill(self):
+        """End the process at once, and read what it had logged."""
         self.process.kill()
         self.process.wait()
         self.reader.join()
 
     def wait_for(self, rounds, patience=120.0):
+        """Wait until so many rounds are logged."""
         end = time.monotonic() + patience
         while len(self.log) < rounds:
             if time.monotonic() > end:
@@ -48,15 +56,16 @@ class Server:
 
 
 def visits(url, users, seed):
-    """A client process that brings so many users."""
-    command = [sys.executable, str(HERE / "client.py"), url, str(users), f"--seed={seed}"]
-    return subprocess.Popen(
-        command, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    """Start a client process that brings so many users."""
+    program = [sys.executable, str(HERE / "client.py")]
+    command = [*program, url, str(users), f"--seed={seed}"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    return subprocess.Popen(command, env=ENV, text=True, **pipes)
 
 
 def run(state, T, seed, kills=()):
-    """T users; the server is killed and started again after each number of rounds in `kills` -> its log, each round once."""
+    """Let T users report; the server is killed and started again after each number of
+    rounds in `kills` -> its log, each round once."""
     server = Server(state, T)
     users = visits(server.url, T, seed)
     for rounds in kills:

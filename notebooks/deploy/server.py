@@ -1,11 +1,16 @@
-"""The learner behind HTTP: GET /ask -> {"round", "arm"}, POST /tell {"round", "report"} -> {"counted"}.
+"""The learner behind HTTP.
 
     python server.py STATE [--T 1000] [--port 0] [--lease 60]
 
-A report is saved before it is acknowledged, so a server killed at any moment and started again goes on where it was, and a
-client that got no answer sends the same report again: it is counted once. One user is out at a time; others wait (503).
-After T rounds nothing is counted any more (410). What is logged: round, arm and report, whatever else a client sends. No
-name, no address, no time, and no reward, which never comes here.
+    GET /ask                          -> {"round", "arm"}
+    POST /tell {"round", "report"}    -> {"counted"}
+
+A report is saved before it is acknowledged, so a server killed at any moment and
+started again goes on where it was, and a client that got no answer sends the same
+report again: it is counted once. One user is out at a time; others wait (503). After T
+rounds nothing is counted any more (410). What is logged: round, arm and report,
+whatever else a client sends. No name, no address, no time, and no reward, which never
+comes here.
 """
 
 import argparse
@@ -21,12 +26,16 @@ import ldpbo_core as core
 
 
 class Server(HTTPServer):
+    """A server that does not write addresses when something fails."""
+
     def handle_error(self, *_):  # the standard one writes the client's address
         traceback.print_exc()
 
 
 class Handler(BaseHTTPRequestHandler):
-    timeout = 5.0  # seconds; a client that hangs in the middle of a request does not keep the others out for long
+    """What the server answers to one request."""
+
+    timeout = 5.0  # seconds; a client that hangs does not keep the others out for long
 
     def answer(self, status, **body):
         body = json.dumps(body).encode()
@@ -55,9 +64,8 @@ class Handler(BaseHTTPRequestHandler):
         except (ValueError, TypeError, KeyError):
             number = None
         if self.path != "/tell" or type(number) is not int:
-            return self.answer(
-                400, error='must be POST /tell {"round": a whole number, "report": a number}'
-            )
+            form = '{"round": a whole number, "report": a number}'
+            return self.answer(400, error=f"must be POST /tell {form}")
         if number < learner.t:  # counted before; the answer was lost
             return self.answer(200, counted=True)
         if learner.t >= learner.s.T:
@@ -69,9 +77,8 @@ class Handler(BaseHTTPRequestHandler):
             learner.tell(report)
         except ValueError as error:  # not a number: nothing has changed
             return self.answer(400, error=str(error))
-        print(
-            json.dumps({"round": number, "arm": arm, "report": report}), flush=True
-        )  # killed here, it is logged twice
+        logged = {"round": number, "arm": arm, "report": report}
+        print(json.dumps(logged), flush=True)  # killed here, it is logged twice
         learner.save(server.state)
         server.lease_ends = 0.0
         self.answer(200, counted=True)
@@ -89,10 +96,10 @@ def main():
     options = parser.parse_args()
     server = Server(("127.0.0.1", options.port), Handler)
     server.state, server.lease, server.lease_ends = options.state, options.lease, 0.0
-    found = options.state.exists()
-    server.learner = (
-        core.load(options.state, experiment.PROBLEM) if found else experiment.learner(options.T)
-    )
+    if options.state.exists():
+        server.learner = core.load(options.state, experiment.PROBLEM)
+    else:
+        server.learner = experiment.learner(options.T)
     print(f"listening on http://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()
 
