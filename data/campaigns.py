@@ -1,20 +1,22 @@
-"""Runs that are too long for a page: relative regret round by round, with the true RKHS norm as B. Writes campaigns.csv.
+"""Runs that are too long for a page: relative regret round by round, with the true RKHS norm as B.
 
-    .venv/bin/python data/campaigns.py          # about an hour on one core
+    .venv/bin/python data/campaigns.py [FILE]         # about an hour on one core
 
-Read by the pages "One bit is enough" (proved widths) and "How many users do I need?" (order constants, and one-bit GP-UCB).
+Writes data/campaigns.csv, or FILE. Read by the pages "One bit is enough" (proved widths) and "How
+many users do I need?" (order constants, and one-bit GP-UCB).
 """
 
-import csv
 import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
-from ldpbo import figures as fig
+from ldpbo import experiments, provenance
 
+SEED = 2021
 PROVED = [
     ("TGP", "theorem", "CTL"),
     ("ATA", "theorem", "CTL"),
@@ -28,63 +30,39 @@ ORDER = [
     ("MoMA", "order", "CTL"),
     ("ATA", "order", "CTL"),
 ]
-JOBS = [("se", 1.0, 20_000, 3, PROVED), ("matern", 1.0, 20_000, 3, PROVED)]
-JOBS += [("se", 1.0, 200_000, 2, PROVED), ("matern", 1.0, 200_000, 2, PROVED)]
-JOBS += [("se", eps, 50_000, 2, ORDER) for eps in (10.0, 3.0, 1.0, 0.3, 0.1)]
+JOBS = [  # kernel, eps, T, trials, learners
+    ("se", 1.0, 20_000, 3, PROVED),
+    ("matern", 1.0, 20_000, 3, PROVED),
+    ("se", 1.0, 200_000, 2, PROVED),
+    ("matern", 1.0, 200_000, 2, PROVED),
+    *(("se", eps, 50_000, 2, ORDER) for eps in (10.0, 3.0, 1.0, 0.3, 0.1)),
+]
 
 
-def run(kernel, eps, T, trials, name, constants, curator, seed=2021):
-    """The rows of one learner: relative regret, mean and range over the trials, at eight rounds a decade."""
-    result = core.simulate(
-        fig.normed(kernel),
-        [name],
-        T,
-        trials=trials,
-        seed=seed,
-        eps=eps,
-        constants=constants,
-        curator=getattr(core, curator),
-    )
+def run(kernel, eps, T, trials, name, constants, curator):
+    """Run one learner -> its relative regret, mean and range over the trials, at eight rounds a
+    decade."""
+    problem = experiments.problem_with_norm(kernel)
+    privacy = dict(eps=eps, curator=getattr(core, curator))
+    options = dict(trials=trials, seed=SEED, constants=constants)
+    result = core.simulate(problem, [name], T, **privacy, **options)
     t = np.unique(np.geomspace(100, T, 8 * round(np.log10(T / 100)) + 1).astype(int))
     share = result.regret[0][:, t - 1] / (t * result.records["uniform"][:, None])
-    return [
-        [
-            kernel,
-            f"{eps:g}",
-            str(T),
-            str(trials),
-            name,
-            constants,
-            curator,
-            str(i),
-            *(f"{x:.4f}" for x in row),
-        ]
-        for i, row in zip(t, zip(share.mean(axis=0), share.min(axis=0), share.max(axis=0)))
-    ]
+    job = dict(kernel=kernel, eps=f"{eps:g}", T=T, trials=trials)
+    learner = dict(name=name, constants=constants, curator=curator)
+    found = dict(t=t, mean=share.mean(axis=0), low=share.min(axis=0), high=share.max(axis=0))
+    return pd.DataFrame(job | learner | found).assign(code=provenance.code_hash())
 
 
 def main(target):
-    head = [
-        "kernel",
-        "eps",
-        "T",
-        "trials",
-        "name",
-        "constants",
-        "curator",
-        "t",
-        "mean",
-        "low",
-        "high",
-        "code",
-    ]
-    with open(target, "w", encoding="utf-8", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(head)
-        for *job, learners in JOBS:
-            for learner in learners:
-                out.writerows([*row, fig.CODE] for row in run(*job, *learner))
-                file.flush()
+    """Run all jobs; the file is complete up to the last learner that is done."""
+    done = []
+    for *job, learners in JOBS:
+        for learner in learners:
+            done.append(run(*job, *learner))
+            pd.concat(done).to_csv(
+                target, index=False, float_format="%.4f", lineterminator="\n", encoding="utf-8"
+            )
 
 
 if __name__ == "__main__":

@@ -8,16 +8,14 @@ Private algorithms are solid, non-private ones dashed. What a single page draws 
 page, in notebooks/<page>/.
 """
 
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import EngFormatter
 
 from ldpbo import results
 
-plt.style.use(Path(__file__).with_name("book.mplstyle"))
-
+# Okabe and Ito's colours
+PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
 COLORS = {
     "TGP": "#0072B2",
     "ATA": "#D55E00",
@@ -51,7 +49,41 @@ LABELS = {
     "MoMA-avg": "MoMA, averaged",
     "uniform": "uniform play",
 }
-PALETTE = plt.rcParams["axes.prop_cycle"].by_key()["color"]
+STYLE = {
+    "figure.constrained_layout.use": True,
+    "font.family": "DejaVu Sans",
+    "font.size": 9.5,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.labelsize": 9.5,
+    "xtick.labelsize": 9.5,
+    "ytick.labelsize": 9.5,
+    "axes.prop_cycle": plt.cycler(color=PALETTE),
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.5,
+    "lines.solid_capstyle": "round",
+    "patch.edgecolor": "white",
+    "patch.force_edgecolor": True,
+    "patch.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#e3e3e3",
+    "grid.linewidth": 0.6,
+    "axes.formatter.limits": (-3, 5),
+    "axes.formatter.use_mathtext": True,
+    "xtick.major.size": 4.8,
+    "ytick.major.size": 4.8,
+    "xtick.minor.size": 3.2,
+    "ytick.minor.size": 3.2,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "legend.handlelength": 2.8,  # dashes can be told from solid lines
+    "svg.hashsalt": "ldpbo",  # the same figure has the same bytes
+    "path.simplify_threshold": 0.3,
+}
+plt.rcParams.update(STYLE)
 BAND = {"alpha": 0.18, "linewidth": 0}
 
 

@@ -52,9 +52,10 @@ def interval(samples, axis=0, level=0.95):
     """
     samples = np.asarray(samples, dtype=float)
     mean, n = samples.mean(axis), samples.shape[axis]
-    if n == 1:
-        return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
-    half = stats.t.ppf((1 + level) / 2, n - 1) * stats.sem(samples, axis)
+    if n > 1:
+        half = stats.t.ppf((1 + level) / 2, n - 1) * stats.sem(samples, axis)
+    else:
+        half = np.full_like(mean, np.nan)
     return mean, mean - half, mean + half
 
 

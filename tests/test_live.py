@@ -523,7 +523,7 @@ def test_a_number_is_not_judged_before_it_is_typed(quick):
 
 def test_few_trials_have_their_range_and_many_an_interval(quick):
     """An interval from two trials reached from -4 to 6 times uniform play."""
-    fig = pytest.importorskip("ldpbo.figures")
+    results = pytest.importorskip("ldpbo.results")
     cell = "document.querySelector('#live-table tbody tr td:nth-of-type(2)').textContent"
     for trials, said in (
         (1, "{0:.2f}"),
@@ -533,7 +533,7 @@ def test_few_trials_have_their_range_and_many_an_interval(quick):
         go(quick, f"problem=se&eps=1&T=40&beta=0.1&algs=TGP&trials={trials}")
         shares = np.array([p["regret"][-1] / (40 * p["uniform"]) for p in result(quick)["pieces"]])
         mean, low, high = (
-            (v[0] for v in fig.interval(shares[:, None])) if trials > 1 else (shares[0], 0, 0)
+            (v[0] for v in results.interval(shares[:, None])) if trials > 1 else (shares[0], 0, 0)
         )
         assert quick.js(cell) == said.format(mean, shares.min(), shares.max(), low, high).replace(
             "-", "−"
@@ -1014,8 +1014,8 @@ def test_figures_and_data_can_be_saved(quick):
     curves = np.array(
         [p["regret"] for p in sorted(got["pieces"], key=lambda p: p["trial"]) if p["name"] == "TGP"]
     )
-    fig = pytest.importorskip("ldpbo.figures")
-    for column, values in zip(("TGP", "TGP low", "TGP high"), fig.interval(curves)):
+    results = pytest.importorskip("ldpbo.results")
+    for column, values in zip(("TGP", "TGP low", "TGP high"), results.interval(curves)):
         np.testing.assert_allclose(columns[column], values, rtol=1e-8, atol=1e-8)
     for id in ("posterior", "reports", "pulls"):
         text = quick.js(f"{LIVE}.ldpbo.svgFile('{id}') + {LIVE}.ldpbo.csvFile('{id}')")
@@ -1306,9 +1306,10 @@ def test_a_cdn_that_serves_something_else_or_nothing_is_refused_and_the_native_w
 
 # ------------------------------------------------------------------------------------------------ in Jupyter
 
-CONTROLS = """from ldpbo import figures as fig
-box = fig.controls(problem="synthetic", kernel="se", lengthscale=0.2, eps=1.0, T=40, trials=2, seed=1, names=["TGP", "MoMA"], lam=1.0,
-                   constants="order", beta_scale=1.0, k=None, delta=0.1, acc=0.1)
+CONTROLS = """from notebooks.panel import controls
+box = controls.make(problem="synthetic", kernel="se", lengthscale=0.2, eps=1.0, T=40, trials=2,
+                    seed=1, names=["TGP", "MoMA"], lam=1.0, constants="order", beta_scale=1.0,
+                    k=None, delta=0.1, acc=0.1)
 box"""
 
 

@@ -24,11 +24,12 @@ import yaml
 
 import ldpbo_core as core
 import sweep
-from ldpbo import figures as fig
+from ldpbo import provenance
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.xdist_group("dask")
 ROOT = Path(__file__).resolve().parent.parent
+CODE = provenance.code_hash()
 GRID = {
     "base": {"T": 1500, "seed": [1, 2, 3]},
     "blocks": [
@@ -124,7 +125,7 @@ def test_the_table_is_tidy_and_says_parameters_seeds_data_and_code(reference):
     rows = list(csv.DictReader(reference[1].decode().splitlines()))
     assert (
         len(rows) == ROWS
-        and {r["code"] for r in rows} == {fig.CODE}
+        and {r["code"] for r in rows} == {CODE}
         and {r["data"] for r in rows} == {"synthetic", "stand-in stocks.csv"}
     )
     assert [r["seed"] for r in rows[:12]] == ["1"] * 8 + ["2"] * 4 and {r["eps"] for r in rows} == {
@@ -326,8 +327,8 @@ def test_a_changed_core_says_which_cells_are_stale_and_damage_is_noticed(referen
     assert f"0 kept, {CELLS} to compute, {CELLS - 2} of them stale" in out
     assert (
         out.count("  stale: panel = ") == CELLS - 2
-        and f"(core {fig.CODE})" in out
-        and f"small.csv is a table of core {fig.CODE}" in out
+        and f"(core {CODE})" in out
+        and f"small.csv is a table of core {CODE}" in out
     )
 
 
@@ -363,7 +364,7 @@ def test_the_chunks_of_a_batch_are_its_plan_cut_and_shuffled():
 
 
 def test_the_code_hash_is_the_books():
-    assert sweep.CODE == fig.CODE
+    assert sweep.CODE == CODE
 
 
 def test_workers_do_not_import_matplotlib():
@@ -463,7 +464,7 @@ def test_stored_cells_chosen_at_random_are_recomputed_exactly(path):
         and sweep.source(r["problem"]) == r["data"]
     ]
     chosen = np.random.default_rng(
-        int(hashlib.sha256(raw + fig.CODE.encode()).hexdigest()[:8], 16)
+        int(hashlib.sha256(raw + CODE.encode()).hexdigest()[:8], 16)
     ).choice(len(rows), min(4, len(rows)), replace=False)
     number = lambda x: (
         None
@@ -510,5 +511,5 @@ def test_stored_campaigns_are_those_declared_and_one_chosen_at_random_is_recompu
     ]
     assert list(stored) == declared and len({row[-1] for row in rows}) == 1
     cheap = [key for key in declared if int(key[2]) <= 50_000 and key[4] != "ATA"]
-    key = cheap[int(hashlib.sha256(raw + fig.CODE.encode()).hexdigest()[:8], 16) % len(cheap)]
+    key = cheap[int(hashlib.sha256(raw + CODE.encode()).hexdigest()[:8], 16) % len(cheap)]
     assert campaigns.run(key[0], float(key[1]), int(key[2]), int(key[3]), *key[4:]) == stored[key]
