@@ -46,7 +46,7 @@ def rounds(
     """Play a trial of `simulate` and yield (learner, arm, report) after each of its T rounds."""
     _, users, privacy, sketch = ldpbo_core.streams(seed, trial)
     learner = ldpbo_core.make(name, problem, T, rng=np.random.default_rng(sketch), **options)
-    curator = learner.s.curator or ldpbo_core.Identity()
+    curator = learner.settings.curator or ldpbo_core.Identity()
     draws = zip(problem.draw(users, T).tolist(), curator.draw(privacy, T).tolist())
     for user, noise in draws:
         arm = learner.ask()

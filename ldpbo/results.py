@@ -1,7 +1,7 @@
 """Tables of results: of a run, stored under data/, or left by one page for another.
 
     table = results.means(results.curves({"order": run}))    # mean regret with 95 % intervals
-    tuned = results.sweep("judge")                           # data/sweeps/judge.csv
+    tuned = results.sweep("judge")                           # a table under data/sweeps
     other = results.load("panel_2a", "fig-panel-2a-final")   # the table under another page's figure
 
 Every stored table names the code that computed it. `code_note` says in words where that is not the
@@ -10,7 +10,6 @@ code of this book.
 
 import json
 import os
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +33,12 @@ PANELS = {
     "3b": "3b light, ε = 1",
     "3c": "3c stock, ε = 0.5",
 }
+
+
+def data_label(data):
+    """Name the data of a panel's table in two words or so."""
+    kinds = {"original": "original data", "stand-in": "stand-in data"}
+    return kinds.get(data.split()[0], "new f in each trial")
 
 
 def is_private(panel):
@@ -198,55 +203,6 @@ def sweep_note(frame):
         constants = values("constants")
     rounds = f"T = {values('T')}, seeds {values('seed')}, {constants}"
     return joined(rounds, f"data: {values('data')}", code_note(frame["code"]))
-
-
-# ---- Results on the paper's own data: data/originals.json, written by `make originals` -----------
-
-
-def data_label(data):
-    """Name the data of a panel's table in two words or so."""
-    kinds = {"original": "original data", "stand-in": "stand-in data"}
-    return kinds.get(data.split()[0], "new f in each trial")
-
-
-@cache
-def _originals():
-    """Read {"code": hash, "panels": {panel: {"parameters", "data", and the three tables}}}."""
-    path = ROOT / "data/originals.json"
-    if not path.exists():
-        raise FileNotFoundError(
-            f"{path.name}: the results on the paper's own data are missing; `make data`, then "
-            "`make originals`"
-        )
-    return json.loads(path.read_text("utf-8"))
-
-
-def originals(panel, part):
-    """Return the table "regret", "final" or "plays" of a panel on the paper's own data; None if
-    the panel is synthetic."""
-    if "synthetic" in PANELS.get(panel, "synthetic"):
-        return None
-    known = _originals()["panels"][panel]
-    return pd.DataFrame({"data": known["data"]} | known[part])
-
-
-def originals_note():
-    """Say where the results on the paper's own data come from, for the line under a figure."""
-    known = _originals()
-    p = next(iter(known["panels"].values()))["parameters"]
-    source = (
-        f"original data: data/originals.json, T = {p['T']}, {p['trials']} trials, seed {p['seed']}"
-    )
-    return joined(source, code_note([known["code"]]))
-
-
-def with_originals(panel, part, frame, data):
-    """Name the data of a table; a run on a stand-in is put under the stored table of its panel on
-    the paper's own data."""
-    own = frame.reset_index(drop=True)
-    own.insert(0, "data", data)
-    paper = None if data.startswith("original") else originals(panel, part)
-    return own if paper is None else pd.concat([paper, own], ignore_index=True)
 
 
 # ---- Tables that a page leaves for others --------------------------------------------------------

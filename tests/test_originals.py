@@ -17,7 +17,7 @@ matplotlib.use("Agg")
 import ldpbo_core as core
 
 show = pytest.importorskip("ldpbo.show")
-from ldpbo import results
+from ldpbo import originals, results
 from notebooks.experiments import ranking
 from notebooks.panel import parameters as panels
 from notebooks.panel import quarters, words
@@ -53,7 +53,7 @@ def test_the_stored_panels_are_the_books_own_and_whole(panel):
         kept["data"]
         == {"light": "original iw_data_all.mat", "stock": "original fin.csv"}[p["problem"]]
     )
-    curves, final, plays = (results.originals(panel, part) for part in ("regret", "final", "plays"))
+    curves, final, plays = (originals.table(panel, part) for part in ("regret", "final", "plays"))
     assert curves.groupby(["setting", "algorithm"]).t.apply(list).map(
         lambda t: (len(t), t[-1])
     ).unique().tolist() == [(25, p["T"])]
@@ -89,11 +89,11 @@ def test_one_stored_panel_is_computed_again_exactly(monkeypatch):
         k=p["k"],
     )
     np.testing.assert_allclose(
-        results.final_rows(results.originals("2f", "final"), 1.0)["MoMA"],
+        results.final_rows(originals.table("2f", "final"), 1.0)["MoMA"],
         results.final_regret(again)["MoMA"],
         rtol=1e-6,
     )
-    kept = results.originals("2f", "regret")
+    kept = originals.table("2f", "regret")
     kept = kept[(kept.setting == 1.0) & (kept.algorithm == "MoMA")]
     np.testing.assert_allclose(
         kept[["mean", "low", "high"]].to_numpy().T,
@@ -104,7 +104,7 @@ def test_one_stored_panel_is_computed_again_exactly(monkeypatch):
 
 def test_on_the_light_data_wide_bands_play_the_dark_sensors_and_lose_more_than_uniform_play():
     for panel in ("2b", "3b"):
-        final, plays = results.originals(panel, "final"), results.originals(panel, "plays")
+        final, plays = originals.table(panel, "final"), originals.table(panel, "plays")
         half = plays.iloc[:2]
         assert (
             (half.reward < 0.7).all()
@@ -169,7 +169,7 @@ def test_quarters_are_counted_as_a_loop_counts_them():
 
 def test_a_run_on_a_stand_in_stands_under_the_originals_and_a_run_on_the_originals_alone():
     frame = pd.DataFrame({"row": ["TGP"], "mean (beta x 1)": [0.5]})
-    both = results.with_originals("2b", "final", frame, "stand-in light.csv")
+    both = originals.prepended("2b", "final", frame, "stand-in light.csv")
     assert (
         both.data.tolist() == ["original iw_data_all.mat"] * 6 + ["stand-in light.csv"]
         and both["mean (beta x 1)"].iloc[-1] == 0.5
@@ -179,20 +179,20 @@ def test_a_run_on_a_stand_in_stands_under_the_originals_and_a_run_on_the_origina
         ("2a", "synthetic, matern kernel"),
         ("", "stand-in light.csv"),
     ):
-        assert results.with_originals(panel, "final", frame, data).data.tolist() == [data]
+        assert originals.prepended(panel, "final", frame, data).data.tolist() == [data]
 
 
 def test_results_of_another_code_are_marked_in_words_and_those_of_this_code_are_not(monkeypatch):
     stored = STORED["code"]
     monkeypatch.setattr(results, "CODE", "0" * 12)
-    note = results.originals_note()
+    note = originals.note()
     assert note.endswith(f"; computed by code {stored}, this book's code is 000000000000")
     assert "T = 20000, 10 trials, seed 2021" in note
     assert results.code_note(["b" * 12, "a" * 12, "0" * 12]) == (
         f"computed by code {'a' * 12}, {'b' * 12}, this book's code is 000000000000"
     )
     monkeypatch.setattr(results, "CODE", stored)
-    assert "code" not in results.originals_note() and results.code_note([stored]) == ""
+    assert "code" not in originals.note() and results.code_note([stored]) == ""
 
 
 @pytest.mark.parametrize("panel", results.PANELS)

@@ -1,6 +1,6 @@
-"""What server and clients agree on before the first user comes.
+"""Server and clients agree on this before the first user comes: arms, kernel, bounds, privacy.
 
-Arms, kernel, bounds and privacy; not f, which nobody knows.
+No f: nobody knows it.
 """
 
 import functools
@@ -10,12 +10,12 @@ import numpy as np
 import ldpbo_core as core
 
 SIDE = np.arange(1, 9) / 8
-POINTS = np.array([(x, y) for x in SIDE for y in SIDE])  # 64 settings of two dials
+POINTS = np.array([(x, y) for x in SIDE for y in SIDE])  # 64 settings of two dials, (n, d)
 KERNEL = functools.partial(core.se_kernel, lengthscale=0.4)
 PROBLEM = core.Problem(points=POINTS, kernel=KERNEL, B=1.0, R=1.0)
 EPS = 2.0  # for one report of one user
 
 
 def learner(T):
-    """Make the learner of T rounds, before the first of them."""
+    """The learner of T users starts from nothing."""
     return core.make("GP-UCB", PROBLEM, T, eps=EPS, curator=core.OneBit, rng=0)
