@@ -39,7 +39,8 @@ lab: venv  ## JupyterLab on the notebooks
 
 picture: venv  ## Redraw the README's two pictures from the last full build
 	@test -f _build/html/index.html || { echo "The picture is drawn from the pages of a full build, and there is none: run make book first." >&2; exit 1; }
-	$(PY) -c "from ldpbo import figures as fig; fig.readme_picture('book/images/panels.png'); fig.users_image('book/images/users.png')"
+	$(PY) -m notebooks.experiments.picture book/images/panels.png
+	$(PY) -m notebooks.users.picture book/images/users.png
 
 lock:  ## Renew requirements.lock from pyproject.toml, with the uv in .venv
 	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --fork-strategy fewest --all-extras --custom-compile-command "make lock" pyproject.toml -o requirements.lock

@@ -61,9 +61,9 @@ def notebook(*sources, metadata=None, tags=("parameters",)):
 PARTS = "build pages dependencies run execute kernels tidy render pdf store terminal".split()
 TOY = (
     "n = 3   # size",
-    "import time\nfrom ldpbo import figures as fig",
+    "import time\nfrom ldpbo import plots, results, show",
     "time.sleep(0.5)",
-    "figure, ax = fig.axes()\nax.plot(range(n))\nfig.show(figure, 'fig-toy-line', data={'y': range(n)})",
+    "figure, ax = plots.axes()\nax.plot(range(n))\nshow.figure(figure, 'fig-toy-line', data={'y': range(n)})",
 )
 
 
@@ -690,7 +690,7 @@ def test_the_page_that_needs_others_runs_after_them_and_again_when_they_change(c
     reader = json.loads(
         notebook(
             "m = 1",
-            "from ldpbo import figures as fig\nprint(fig.load('toy_b', 'fig-toy-b-line')['y'])",
+            "from ldpbo import results\nprint(results.load('toy_b', 'fig-toy-b-line')['y'])",
         )
     )
     reader["metadata"]["needs"] = ["toy_*"]

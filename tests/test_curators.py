@@ -515,11 +515,9 @@ def test_saved_results_figures_and_logs_of_a_private_run_hold_no_raw_reward(kind
     assert len(np.unique(rewards)) > T / 2
     saved = io.BytesIO()
     np.savez(saved, regret=result.regret, **result.records)
-    figures = pytest.importorskip("ldpbo.figures")
-    data = (
-        figures._csv(figures.curves({"": result}))
-        + figures._csv({"reports": result.records["reports"].ravel()})
-    ).decode()
+    results = pytest.importorskip("ldpbo.results")
+    data = results.csv(results.curves({"": result}))
+    data += results.csv({"reports": result.records["reports"].ravel()})
     out, err = capfd.readouterr()
     text = out + err + caplog.text + data + repr(result) + repr(vars(curator))
     blob = saved.getvalue() + pickle.dumps(result) + pickle.dumps(curator)

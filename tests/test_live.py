@@ -74,7 +74,7 @@ def test_the_embedded_core_is_ldpbo_core_byte_for_byte_and_another_one_is_refuse
 
 def test_an_algorithm_has_one_colour_in_the_whole_book(assets):
     """The page takes it from the figures; its own programs name none."""
-    colors = pytest.importorskip("ldpbo.figures").COLORS
+    colors = pytest.importorskip("ldpbo.plots").COLORS
     assert live_assets.embedded(assets[0] / "live")["colors"] == colors
     for program in (ROOT / "book/live").glob("*.js"):
         text = program.read_text("utf-8").upper()
@@ -439,7 +439,7 @@ def test_status_and_buttons_stay_in_view_with_the_constants_open(quick):
 
 
 def test_the_dot_beside_a_name_has_the_colour_of_the_figures(quick):
-    colors = pytest.importorskip("ldpbo.figures").COLORS
+    colors = pytest.importorskip("ldpbo.plots").COLORS
     for name in DRAWN:
         dot = f"document.querySelector('[name=alg][value={name}] + .live-dot')"
         red, green, blue = bytes.fromhex(colors[name][1:])
@@ -549,7 +549,7 @@ def test_a_number_is_not_judged_before_it_is_typed(quick):
 
 def test_few_trials_have_their_range_and_many_an_interval(quick):
     """An interval from two trials reached from -4 to 6 times uniform play."""
-    fig = pytest.importorskip("ldpbo.figures")
+    results = pytest.importorskip("ldpbo.results")
     cell = "document.querySelector('#live-table tbody tr td:nth-of-type(2)').textContent"
     for trials, said in (
         (1, "{0:.2f}"),
@@ -559,7 +559,7 @@ def test_few_trials_have_their_range_and_many_an_interval(quick):
         go(quick, f"problem=se&eps=1&T=40&beta=0.1&algs=TGP&trials={trials}")
         shares = np.array([p["regret"][-1] / (40 * p["uniform"]) for p in result(quick)["pieces"]])
         mean, low, high = (
-            (v[0] for v in fig.interval(shares[:, None])) if trials > 1 else (shares[0], 0, 0)
+            (v[0] for v in results.interval(shares[:, None])) if trials > 1 else (shares[0], 0, 0)
         )
         assert quick.js(cell) == said.format(mean, shares.min(), shares.max(), low, high).replace(
             "-", "−"
@@ -1040,8 +1040,8 @@ def test_figures_and_data_can_be_saved(quick):
     curves = np.array(
         [p["regret"] for p in sorted(got["pieces"], key=lambda p: p["trial"]) if p["name"] == "TGP"]
     )
-    fig = pytest.importorskip("ldpbo.figures")
-    for column, values in zip(("TGP", "TGP low", "TGP high"), fig.interval(curves)):
+    results = pytest.importorskip("ldpbo.results")
+    for column, values in zip(("TGP", "TGP low", "TGP high"), results.interval(curves)):
         np.testing.assert_allclose(columns[column], values, rtol=1e-8, atol=1e-8)
     for id in ("posterior", "reports", "pulls"):
         text = quick.js(f"{LIVE}.ldpbo.svgFile('{id}') + {LIVE}.ldpbo.csvFile('{id}')")
@@ -1332,9 +1332,10 @@ def test_a_cdn_that_serves_something_else_or_nothing_is_refused_and_the_native_w
 
 # ------------------------------------------------------------------------------------------------ in Jupyter
 
-CONTROLS = """from ldpbo import figures as fig
-box = fig.controls(problem="synthetic", kernel="se", lengthscale=0.2, eps=1.0, T=40, trials=2, seed=1, names=["TGP", "MoMA"], lam=1.0,
-                   constants="order", beta_scale=1.0, k=None, delta=0.1, acc=0.1)
+CONTROLS = """from notebooks.panel import controls
+box = controls.make(problem="synthetic", kernel="se", lengthscale=0.2, eps=1.0, T=40, trials=2,
+                    seed=1, names=["TGP", "MoMA"], lam=1.0, constants="order", beta_scale=1.0,
+                    k=None, delta=0.1, acc=0.1)
 box"""
 
 

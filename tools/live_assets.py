@@ -368,7 +368,7 @@ def _licences(packages: dict[str, Path]) -> dict[str, bytes]:
 
 def _colors() -> dict[str, str]:
     """The colours of the book's figures, one for each algorithm."""
-    from ldpbo.figures import COLORS
+    from ldpbo.plots import COLORS
 
     return COLORS
 
