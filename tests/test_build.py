@@ -658,12 +658,12 @@ def digests(project):
     ],
 )
 def test_a_page_runs_again_exactly_when_something_it_depends_on_changed(clean, name, more, pages):
-    """toy draws with the core's modules and a program beside it; plain with two modules of its own."""
+    """toy draws with the core and a program beside it; plain has two modules of its own."""
     for folder in ("data/sweeps", "notebooks/toy", "notebooks/another"):
         (clean.root / folder).mkdir(exist_ok=True)
     draw = "from toy import draw\ndraw.line()"
     clean.write("notebooks/toy.ipynb", notebook("n = 3   # size\nsweep = ''   # name", draw))
-    clean.write("notebooks/toy/draw.py", "def line():\n    from ldpbo import figures as fig\n")
+    clean.write("notebooks/toy/draw.py", "def line():\n    from ldpbo import results, show\n")
     clean.write("notebooks/another/label.py", "")
     clean.write("notebooks/params/toy_b.yml", "n: 5\nsweep: widths\n")
     cells = ("m = 1", "%matplotlib inline\nfrom ldpbo import labels", "print('stock', m)")
