@@ -201,8 +201,8 @@ def test_a_setting_that_one_algorithm_refuses_leaves_the_others_running():
 def build_without_npm(folder, cdn=live_assets.CDN):
     """The page as it is built where npm is missing -> what the build says. What it shows first is taken from the cache, as `assets` left it."""
     with pytest.MonkeyPatch.context() as patch:
-        first = live_assets._precomputed()
-        patch.setattr(live_assets, "_precomputed", lambda: first)
+        first = live_assets.precomputed()
+        patch.setattr(live_assets, "precomputed", lambda: first)
         patch.setattr(live_assets, "CACHE", folder / "cache")
         patch.setattr(live_assets, "CDN", cdn)
         patch.setattr(live_assets.shutil, "which", lambda name: None)
@@ -227,7 +227,7 @@ def cdn_files():
     for name, (version, _) in live_assets.PINS.items():
         out |= {
             f"{name}@{version}/{path.removeprefix('package/')}": data
-            for path, data in live_assets._members(live_assets._package(name)).items()
+            for path, data in live_assets.members(live_assets.package(name).read_bytes()).items()
         }
     return out
 
