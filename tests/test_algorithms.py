@@ -1,4 +1,6 @@
-"""Every algorithm against the literal programs of oracle.py, round by round with teacher forcing, and in the limits where the answer is known."""
+"""Every algorithm against the literal programs of oracle.py, round by round with teacher forcing,
+and in the limits where the answer is known.
+"""
 
 import math
 
@@ -29,7 +31,10 @@ def kept(algorithm):
 
 
 def rewards(T, eps, scale=1.0, seed=0):
-    """What a learner sees, less f: Student noise; or noise in [-1, 1] plus the Laplace noise of Curator 1."""
+    """What a learner sees, less f: Student noise.
+
+    Or noise in [-1, 1] plus the Laplace noise of Curator 1.
+    """
     rng = np.random.default_rng(seed)
     if eps is None:
         return scale * rng.standard_t(3, T)
@@ -41,10 +46,13 @@ def rewards(T, eps, scale=1.0, seed=0):
 def compare(
     name, K, T, *, eps=None, force=None, scale=1.0, noise_seed=0, sketch_seed=3, f=F, **settings
 ):
-    """Run core and oracle side by side on the same arms and rewards; assert agreement after every round; return what happened.
+    """Run core and oracle side by side on the same arms and rewards.
 
-    force: None (the core chooses) or a seed (arms at random, the core is told which). Discrete decisions are compared where the margin exceeds rounding;
-    the dictionary always (its margins here are above 1e-7, which is asserted, so it may not differ on any machine).
+    Assert agreement after every round; return what happened.
+
+    force: None (the core chooses) or a seed (arms at random, the core is told which). Discrete
+    decisions are compared where the margin exceeds rounding; the dictionary always (its margins
+    here are above 1e-7, which is asserted, so it may not differ on any machine).
     """
     problem_names = ("B", "R", "v", "c", "alpha")
     problem = core.Problem(
@@ -120,7 +128,7 @@ def compare(
     return happened
 
 
-# ------------------------------------------------------------------------------------------------------------------ the grid
+# ---- the grid -----------------------------------------------------------------------------------
 @pytest.mark.parametrize("force", [None, 8], ids=["own arms", "forced arms"])
 @pytest.mark.parametrize("eps", [None, 1.0], ids=["non-private", "eps 1"])
 @pytest.mark.parametrize("constants", ["order", "theorem"])
@@ -251,7 +259,7 @@ def test_subweibull_schedule_of_laplace_noise_has_the_second_moment_of_laplace()
         )
 
 
-# ------------------------------------------------------------------------------------------------------------------ truncation really happens
+# ---- truncation really happens ------------------------------------------------------------------
 def test_agrees_with_the_oracle_on_rewards_that_tgp_truncates():
     assert compare("TGP", KERNEL["matern"], 120, scale=6.0)["truncated"] > 10
     out = compare("TGP", KERNEL["matern"], 120, eps=1.0, scale=3.0)
@@ -272,7 +280,10 @@ def test_agrees_with_the_oracle_on_rewards_that_ata_truncates(kernel):
 @pytest.mark.parametrize("kernel", KERNEL)
 @pytest.mark.parametrize("name", ["TGP", "ATA"])
 def test_one_absurd_reward_costs_no_precision(name, kernel, outlier):
-    """What truncation drops must leave nothing behind, not even rounding: the literal programs never add it."""
+    """What truncation drops must leave nothing behind, not even rounding.
+
+    The literal programs never add it.
+    """
     problem = core.Problem(K=KERNEL[kernel], f=F, **MOMENTS)
     learner, slow = (
         core.make(name, problem, 80, q=math.inf),
@@ -290,7 +301,10 @@ def test_one_absurd_reward_costs_no_precision(name, kernel, outlier):
 
 @pytest.mark.parametrize("outlier", [1e6, 1e16, 1e90])
 def test_a_column_with_an_absurd_reward_is_never_the_chosen_one(outlier):
-    """MoMA with k = 5 and one user in column 2 who reports nonsense: k* avoids that column and mu stays of the size of the honest rewards."""
+    """MoMA with k = 5 and one user in column 2 who reports nonsense.
+
+    K* avoids that column and mu stays of the size of the honest rewards.
+    """
     problem = core.Problem(K=KERNEL["matern"], f=F, **MOMENTS)
     learner, noise = core.make("MoMA", problem, 100, k=5, q=math.inf), rewards(100, None)
     for t in range(100):
@@ -301,7 +315,11 @@ def test_a_column_with_an_absurd_reward_is_never_the_chosen_one(outlier):
 
 
 def test_ata_compares_old_rewards_with_the_current_threshold():
-    """Deviation B1: b_t, not b_tau. u shrinks and, with alpha < 1, b_t grows: a reward cut once counts later; with b_tau it never would."""
+    """Deviation B1: b_t, not b_tau.
+
+    u shrinks and, with alpha < 1, b_t grows: a reward cut once counts later; with b_tau it never
+    would.
+    """
     K = np.eye(2)
     problem = core.Problem(K=K, f=[0.0, 0.0], B=1.0, R=1.0, v=1.0, c=1.0, alpha=0.2)
     algorithm = core.make("ATA", problem, 400, q=math.inf)
@@ -321,9 +339,12 @@ def test_ata_compares_old_rewards_with_the_current_threshold():
 @pytest.mark.parametrize("lam", [1.0, 0.1])
 @pytest.mark.parametrize("kernel", KERNEL)
 def test_ata_agrees_with_the_oracle_where_every_product_is_near_the_threshold(kernel, lam, seed):
-    """An adversary sizes each reward so that max_i |u_i y| is within 3 % of b_t, above or below: any bound on |u| that is too small by that much shows in mu.
+    """An adversary sizes each reward so that max_i |u_i y| is within 3 % of b_t, above or below.
 
-    Most rounds play other arms than the ones just loaded, so the old products drift slowly across the threshold in both directions.
+    Any bound on |u| that is too small by that much shows in mu.
+
+    Most rounds play other arms than the ones just loaded, so the old products drift slowly across
+    the threshold in both directions.
     """
     rng, T, K = np.random.default_rng(seed), 110, KERNEL[kernel][::2, ::2]
     problem = core.Problem(K=K, f=np.zeros(13), B=1.0, R=1.0, v=1.0, c=1.0)
@@ -365,7 +386,10 @@ def coordinates(K, plays, lam):
 def test_ata_sees_a_product_that_grows_past_the_threshold_because_another_arm_is_played(
     kernel, lam
 ):
-    """V^{-1/2} phi may turn: a coordinate of u can grow although phi' V^{-1} phi falls. A reward just left whole must then be cut."""
+    """V^{-1/2} phi may turn: a coordinate of u can grow although phi' V^{-1} phi falls.
+
+    A reward just left whole must then be cut.
+    """
     K, T, crossings = KERNEL[kernel][::3, ::3], 200, 0
     n = len(K)
     for seed in range(12):
@@ -410,7 +434,11 @@ def test_ata_sees_a_product_that_grows_past_the_threshold_because_another_arm_is
 @pytest.mark.parametrize("wait", range(1, 9))
 @pytest.mark.parametrize("kernel", KERNEL)
 def test_ata_sees_it_also_after_rounds_in_which_nothing_could_grow(kernel, wait):
-    """The last arm has next to no variance: its plays move nothing, so that the reward goes to the ridge as whole. Then one play of z moves it across."""
+    """The last arm has next to no variance.
+
+    Its plays move nothing, so that the reward goes to the ridge as whole. Then one play of z moves
+    it across.
+    """
     n, T = len(KERNEL[kernel][::3]), 1000
     K = 1e-6 * np.eye(n + 1)
     K[:n, :n] = KERNEL[kernel][::3, ::3]
@@ -443,7 +471,11 @@ def test_ata_sees_it_also_after_rounds_in_which_nothing_could_grow(kernel, wait)
 
 @pytest.mark.parametrize("lam", [1.0, 0.05])
 def test_ata_agrees_with_the_oracle_where_the_root_of_v_is_updated(lam):
-    """60 Matern arms: coordinates in which V was diagonal serve many rounds, and plays bring the root up to date (`_inverse_root`)."""
+    """60 Matern arms.
+
+    Coordinates in which V was diagonal serve many rounds, and plays bring the root up to date
+    (`_inverse_root`).
+    """
     x, T, corrected = np.arange(60) / 60, 200, 0
     K = o.gram(lambda a, b: o.matern(a, b, 0.2, 2.5), x)
     problem = core.Problem(K=K, f=np.zeros(60), **{**MOMENTS, "v": 1.0})
@@ -457,7 +489,9 @@ def test_ata_agrees_with_the_oracle_where_the_root_of_v_is_updated(lam):
         learner.tell(y, arm=arm)
         slow.feed(arm, y)
         if slow.margin["cut"] > 1e-6:
-            np.testing.assert_allclose(learner.mu, slow.mu, atol=1e-8 * np.max(np.abs(slow.rewards)))
+            np.testing.assert_allclose(
+                learner.mu, slow.mu, atol=1e-8 * np.max(np.abs(slow.rewards))
+            )
         corrected += learner._root is not None and np.count_nonzero(learner._root.S) > 60
     untruncated, _ = o.exact_posterior(K, slow.plays, slow.rewards, lam)
     assert corrected > 80 and np.max(np.abs(learner.mu - untruncated)) > 0.05
@@ -466,7 +500,11 @@ def test_ata_agrees_with_the_oracle_where_the_root_of_v_is_updated(lam):
 @pytest.mark.parametrize("lam", [1.0, 1e-3])
 @pytest.mark.parametrize("burst", [1, 3, 200])
 def test_inverse_root_squares_to_the_inverse_as_plays_are_added(lam, burst):
-    """S = V^{-1/2}: symmetric, positive, and S V S = I, whether the last root is a play old or so old that it is of no use."""
+    """S = V^{-1/2}.
+
+    Symmetric, positive, and S V S = I, whether the last root is a play old or so old that it is of
+    no use.
+    """
     rng = np.random.default_rng(1)
     X = rng.standard_normal((9, 14))
     X /= np.linalg.norm(X, axis=0)
@@ -512,7 +550,10 @@ def test_ata_on_a_kernel_of_rank_zero_learns_nothing_and_says_so():
 
 @pytest.mark.parametrize("scale", [2.0, 20.0])
 def test_ata_agrees_with_the_oracle_on_near_singular_dictionaries(scale):
-    """60 SE arms at lengthscale 0.4: K_D has rank about 15 at the 1e-12 cut-off, and the cut-off is part of the definition."""
+    """60 SE arms at lengthscale 0.4.
+
+    K_D has rank about 15 at the 1e-12 cut-off, and the cut-off is part of the definition.
+    """
     x = np.arange(60) / 60
     K = o.gram(lambda a, b: o.se(a, b, 0.4), x)
     out = compare("ATA", K, 90, scale=scale, v=3.0, q=math.inf, f=np.sin(6 * x), force=4)
@@ -521,7 +562,7 @@ def test_ata_agrees_with_the_oracle_on_near_singular_dictionaries(scale):
     assert np.sum(w < 1e-12 * w[-1]) > 10 and out["core"].m > 30
 
 
-# ------------------------------------------------------------------------------------------------------------------ MoMA's own cases
+# ---- MoMA's own cases ---------------------------------------------------------------------------
 def test_moma_at_the_theorems_own_k_with_leftover_rounds():
     out = compare("MoMA", KERNEL["matern"], 900, constants="theorem")
     k = math.ceil(24 * math.log(4 * math.e * 900 / 0.1))
@@ -573,7 +614,10 @@ def test_moma_plays_one_arm_per_epoch_and_the_next_arm_in_the_leftover_rounds():
 
 
 def test_moma_estimate_is_the_one_with_the_smallest_median_distance():
-    """One epoch on one arm: theta_j is proportional to the j-th reward, so k* is the most central reward."""
+    """One epoch on one arm.
+
+    Theta_j is proportional to the j-th reward, so k* is the most central reward.
+    """
     problem = core.Problem(K=np.eye(1), f=[0.0], **MOMENTS)
     algorithm = core.make("MoMA", problem, 5, k=5, q=math.inf)
     for y in (100.0, 3.0, -2.0, 4.0, 3.5):
@@ -602,7 +646,7 @@ def test_repaired_k_is_the_smallest_that_the_bound_allows(delta):
     assert bound(k) <= delta / 2 and all(bound(j) > delta / 2 for j in range(2, k))
 
 
-# ------------------------------------------------------------------------------------------------------------------ schedules from the table, typed in again
+# ---- schedules from the table, typed in again ---------------------------------------------------
 def test_first_width_is_the_part_before_the_data():
     problem = core.Problem(K=KERNEL["matern"], f=F, **MOMENTS)
     for name in ("TGP", "ATA", "MoMA"):
@@ -661,7 +705,7 @@ def test_agrees_with_the_oracle_on_one_arm_and_on_identical_arms(name):
     compare(name, np.ones((3, 3)), 40, f=np.zeros(3), **settings)
 
 
-# ------------------------------------------------------------------------------------------------------------------ ties
+# ---- ties ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["TGP", "ATA", "MoMA", "GP-UCB"])
 @pytest.mark.parametrize("kernel", KERNEL)
 def test_round_one_is_a_tie_and_plays_arm_zero(name, kernel):
@@ -683,7 +727,10 @@ def test_tied_arms_are_played_in_order_of_index(name):
 
 @pytest.mark.parametrize("gap, first", [(0.9e-9, 0), (1.2e-9, 1)])
 def test_tie_band_is_one_part_in_a_billion(gap, first):
-    """sigma_0 decides round 1: score 2 sqrt(k(x,x)); arm 1 leads by `gap` relative to the largest score."""
+    """sigma_0 decides round 1: score 2 sqrt(k(x,x)).
+
+    Arm 1 leads by `gap` relative to the largest score.
+    """
     K = np.diag([0.9, 0.9]) * (np.array([1.0, 1 + gap]) ** 2)
     assert (
         core.make("TGP", core.Problem(K=K, f=[0.0, 0.0], B=5.0, R=1.0, v=1.0, c=1.0), 10).ask()
@@ -691,7 +738,7 @@ def test_tie_band_is_one_part_in_a_billion(gap, first):
     )
 
 
-# ------------------------------------------------------------------------------------------------------------------ limits
+# ---- limits -------------------------------------------------------------------------------------
 @pytest.mark.parametrize("constants", ["order", "theorem"])
 @pytest.mark.parametrize("name", ["ATA", "MoMA"])
 @pytest.mark.parametrize("kernel", KERNEL)
@@ -739,7 +786,10 @@ def test_large_eps_approaches_the_limit_smoothly():
 
 @pytest.mark.parametrize("name", ["TGP", "ATA", "MoMA", "GP-UCB"])
 def test_relabelling_the_arms_relabels_everything(name):
-    """No algorithm knows the arms' names, away from ties: permute them, and mu, sigma follow (q = inf: no draw depends on the order)."""
+    """No algorithm knows the arms' names, away from ties.
+
+    Permute them, and mu, sigma follow (q = inf: no draw depends on the order).
+    """
     order = np.random.default_rng(0).permutation(25)
     K, settings = KERNEL["empirical"], dict(q=math.inf, **(dict(k=3) if name == "MoMA" else {}))
     one = core.make(name, core.Problem(K=K, f=F, **MOMENTS), 60, **settings)
@@ -760,7 +810,10 @@ def test_relabelling_the_arms_relabels_everything(name):
 @pytest.mark.parametrize("name", ["TGP", "ATA", "MoMA"])
 @pytest.mark.parametrize("eps", [None, 1.0])
 def test_units_of_the_reward_do_not_matter(name, eps):
-    """Measure rewards in units 1000 times smaller (B, R times 1000, v, c times 1000^2): mu and beta scale, the arms stay."""
+    """Measure rewards in units 1000 times smaller (B, R times 1000, v, c times 1000^2).
+
+    Mu and beta scale, the arms stay.
+    """
     settings = dict(eps=eps, rng=5, **(dict(k=5) if name == "MoMA" else {}))
     one = core.make(name, core.Problem(K=KERNEL["matern"], f=F, **MOMENTS), 100, **settings)
     big = core.make(
@@ -783,7 +836,7 @@ def test_units_of_the_reward_do_not_matter(name, eps):
         np.testing.assert_array_equal(one.mu, other.mu)
 
 
-# ------------------------------------------------------------------------------------------------------------------ protocol
+# ---- protocol -----------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform"])
 def test_asking_twice_without_telling_returns_the_same_arm(name):
     algorithm = core.make(name, core.Problem(K=KERNEL["matern"], f=F, **MOMENTS), 60, rng=1)
@@ -858,7 +911,7 @@ def test_gp_ucb_never_truncates_and_uniform_never_learns():
     assert chi2 < 64.0  # fixed seed; for a fresh one P(chi2_24 > 64) < 2e-5
 
 
-# ------------------------------------------------------------------------------------------------------------------ long runs
+# ---- long runs ----------------------------------------------------------------------------------
 LONG = 200_000
 
 
@@ -874,7 +927,9 @@ def drive(name, K, T, noise, f, **settings):
 
 @pytest.mark.parametrize("name", ["TGP", "ATA", "MoMA"])
 def test_no_drift_after_200_000_rounds(name):
-    """mu and sigma against a fresh solve from all 200,000 rewards, in the n x n form (K + lam N^{-1})^{-1} on the played arms."""
+    """mu and sigma against a fresh solve from all 200,000 rewards, in the n x n form (K + lam
+    N^{-1})^{-1} on the played arms.
+    """
     x = np.arange(1, 7) / 6
     K, f = o.gram(lambda a, b: o.matern(a, b, 0.3, 2.5), x), np.cos(5 * x) / 2
     noise = np.random.default_rng(1).standard_t(3, LONG)
@@ -927,7 +982,10 @@ def test_no_drift_after_200_000_rounds(name):
 
 
 def test_no_drift_with_a_small_ridge():
-    """lam = 1e-3, 60,000 plays on a near-singular kernel: the rank-one updates are worst conditioned here."""
+    """lam = 1e-3, 60,000 plays on a near-singular kernel.
+
+    The rank-one updates are worst conditioned here.
+    """
     x = np.arange(1, 9) / 8
     K, f = o.gram(lambda a, b: o.se(a, b, 0.4), x), np.cos(5 * x) / 2
     algorithm, arms, y = drive(

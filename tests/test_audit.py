@@ -1,4 +1,8 @@
-"""The audit: it catches each cheat at 99 % confidence, and does not accuse honest curators beyond the rate it states."""
+"""The audit.
+
+It catches each cheat at 99 % confidence, and does not accuse honest curators beyond the rate it
+states.
+"""
 
 import math
 import sys
@@ -74,7 +78,10 @@ def test_low_bits_condemn_floating_point_laplace_and_only_they_do(y, y_prime):
 
 
 def test_an_auditors_own_clue_condemns_inputs_that_differ_in_the_seventh_digit():
-    """Mironov's attack: could this float have come from that input at all? It needs no difference in size."""
+    """Mironov's attack: could this float have come from that input at all?
+
+    It needs no difference in size.
+    """
     y, y_prime, s = 1.7, 1.7000001, HONEST_CTL.scale
     log = np.frompyfunc(
         math.log, 1, 1
@@ -96,7 +103,10 @@ def test_an_auditors_own_clue_condemns_inputs_that_differ_in_the_seventh_digit()
 
 @secure
 def test_noise_that_is_safe_in_floating_point_survives_the_low_bits():
-    """Not seedable: three audits at this confidence raise a false alarm with probability at most 3e-6."""
+    """Not seedable.
+
+    Three audits at this confidence raise a false alarm with probability at most 3e-6.
+    """
     for y, y_prime in ((C, -C), (0.0, 1.0), (0.3, 0.7)):
         assert not bounds.audit(
             core.SecureCTL(EPS, B, R), y, y_prime, 60_000, 1 - 1e-6, rng=0
@@ -201,7 +211,10 @@ class Seeded(core.CTL):
 
 
 class Remembers(core.CTL):
-    """The same report whenever the reward is the same: harmless for one user, told apart by the next."""
+    """The same report whenever the reward is the same.
+
+    Harmless for one user, told apart by the next.
+    """
 
     def privatise(self, y, rng=None):
         self.known = getattr(self, "known", {})
@@ -317,7 +330,10 @@ def test_the_curator_itself_is_left_as_it_was():
 
 
 class OwnGenerator(core.CTL):
-    """Honest, with a generator of its own: copies that repeated its noise would be flagged for what the audit did."""
+    """Honest, with a generator of its own.
+
+    Copies that repeated its noise would be flagged for what the audit did.
+    """
 
     def __init__(self, eps, B, R):
         super().__init__(eps, B, R)
@@ -364,7 +380,9 @@ def test_secure_curator_is_flagged_no_more_often_than_stated():
 
 
 def test_the_rate_of_false_alarms_is_used_not_wasted():
-    """At confidence 0.8 the one-bit curator, whose odds are exactly e^eps, is exceeded in up to 20 % of audits, and in more than 10 %."""
+    """At confidence 0.8 the one-bit curator, whose odds are exactly e^eps, is exceeded in up to 20
+    % of audits, and in more than 10 %.
+    """
     rng = np.random.default_rng(5)
     flags = sum(
         bounds.audit(core.OneBit(EPS, B, R), C, -C, 1000, 0.8, rng).flagged for _ in range(AUDITS)

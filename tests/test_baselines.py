@@ -1,4 +1,8 @@
-"""The rivals: mean of medians, block-averaged MoMA and Thompson sampling, against literal programs and in the limits where the answer is known."""
+"""The rivals.
+
+Mean of medians, block-averaged MoMA and Thompson sampling, against literal programs and in the
+limits where the answer is known.
+"""
 
 import numpy as np
 import oracle as o
@@ -91,7 +95,10 @@ def test_with_one_play_an_epoch_moma_and_both_summaries_are_the_same_learner():
 
 
 def test_the_median_ignores_outliers_that_the_average_follows():
-    """Two of seven rewards of each epoch are 1e6: the median stays at 1, the average at (5 + 2e6)/7. Exact."""
+    """Two of seven rewards of each epoch are 1e6.
+
+    The median stays at 1, the average at (5 + 2e6)/7. Exact.
+    """
     problem = core.Problem(K=np.eye(1), f=[1.0], **MOMENTS)
     level = {}
     for name in ("MoM", "MoMA-avg"):
@@ -112,7 +119,7 @@ def test_constants_that_nobody_proved_are_refused(name, constants):
         core.make(name, core.synthetic_problem(seed=0), 1000, constants=constants)
 
 
-# ------------------------------------------------------------------------------------------------------------------ Thompson sampling
+# ---- Thompson sampling --------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "settings",
     [{}, dict(eps=1.0), dict(eps=0.5, constants="theorem"), dict(lam=0.1, beta_scale=0.3)],
@@ -120,7 +127,10 @@ def test_constants_that_nobody_proved_are_refused(name, constants):
 )
 @pytest.mark.parametrize("kernel", KERNEL)
 def test_thompson_sampling_plays_the_best_arm_of_a_draw_from_the_exact_posterior(kernel, settings):
-    """The root F of the core is one of the oracle's covariance, each round; with it the oracle's mu and beta give the core's arm. REFRESH is crossed."""
+    """The root F of the core is one of the oracle's covariance, each round.
+
+    With it the oracle's mu and beta give the core's arm. REFRESH is crossed.
+    """
     T, clear = 90, 0
     learner, slow, noise = pair("TS", kernel, T, "GP-UCB", **settings)
     mirror, refresh = np.random.default_rng(3), core.REFRESH
@@ -145,7 +155,11 @@ def test_thompson_sampling_plays_the_best_arm_of_a_draw_from_the_exact_posterior
 
 
 def test_thompson_sampling_is_seeded_and_its_draws_have_the_width_beta():
-    """At the start the draw is B N(0, K): over 4,000 seeds the first arm of two independent ones is a fair coin (false alarm 1e-9: 6.1 standard deviations)."""
+    """At the start the draw is B N(0, K).
+
+    Over 4,000 seeds the first arm of two independent ones is a fair coin (false alarm 1e-9: 6.1
+    standard deviations).
+    """
     problem = core.Problem(K=np.eye(2), f=[0.0, 0.0], **MOMENTS)
     first = [core.make("TS", problem, 10, rng=seed).ask() for seed in range(4000)]
     assert first == [core.make("TS", problem, 10, rng=seed).ask() for seed in range(4000)]
@@ -160,7 +174,11 @@ def test_they_learn_an_easy_problem(name):
 
 
 def test_on_a_large_domain_the_draws_have_the_posteriors_width_too():
-    """Rank 3 of 40 points: the variance of 20,000 draws at an arm is beta^2 sigma^2 (false alarm 1e-9: 6.1 standard deviations of a sample variance)."""
+    """Rank 3 of 40 points.
+
+    The variance of 20,000 draws at an arm is beta^2 sigma^2 (false alarm 1e-9: 6.1 standard
+    deviations of a sample variance).
+    """
     x = np.linspace(0, 1, 40)[:, None]
     problem = core.Problem(
         points=x,

@@ -1,4 +1,7 @@
-"""The rendered book in a real browser, opened from disk without network. Needs Chromium: `apt install chromium`, or CHROMIUM=/path."""
+"""The rendered book in a real browser, opened from disk without network.
+
+Needs Chromium: `apt install chromium`, or CHROMIUM=/path.
+"""
 
 import os
 import re
@@ -109,7 +112,10 @@ def test_every_rendered_link_to_a_statement_says_the_kind_and_number_of_its_box(
 
 
 def test_the_same_quantity_has_the_same_value_on_every_page(book):
-    """Computed on two pages by two programs: the paper's proof with Pinsker's 1/2 and without privacy, at Matérn, T = 10^4, eps = 1."""
+    """Computed on two pages by two programs.
+
+    The paper's proof with Pinsker's 1/2 and without privacy, at Matérn, T = 10^4, eps = 1.
+    """
     sys.path.insert(0, str(ROOT / "tools"))
     import shelf
 
@@ -209,7 +215,8 @@ AXE = """async () => {
 def serious(page):
     """What axe-core finds serious or worse on the page and the theme does not bring.
 
-    Programs are shown to it as plain text followed by one token of each look: it takes half of its time to find out which of thousands of tokens lies where.
+    Programs are shown to it as plain text followed by one token of each look: it takes half of its
+    time to find out which of thousands of tokens lies where.
     """
     page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
     found = page.evaluate(AXE)

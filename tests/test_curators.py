@@ -1,4 +1,8 @@
-"""Curators (Sec. 4.1, Lemma 1): the promise as an exact identity, moments in closed form, the grid of the safe one, and no raw reward kept."""
+"""Curators (Sec.
+
+4.1, Lemma 1): the promise as an exact identity, moments in closed form, the grid of the safe one,
+and no raw reward kept.
+"""
 
 import copy
 import io
@@ -27,7 +31,10 @@ PRIVATE = LAPLACE_AND_BIT + [pytest.param(core.SecureCTL, marks=secure)]
 
 
 def reports_of(curator):
-    """Reports at which a density is worth checking: both sides of and inside the range, on the grid or the two values."""
+    """Reports at which a density is worth checking.
+
+    Both sides of and inside the range, on the grid or the two values.
+    """
     if isinstance(curator, core.OneBit):
         return curator.scale * np.array([-1.0, 1.0])
     x = np.concatenate(
@@ -109,7 +116,10 @@ def test_one_bit_threshold_is_the_stated_probability():
 
 
 def test_worst_case_variances_are_those_of_the_book():
-    """Erratum H: one bit 16.7 / 4.68 / 1.72 times (B+R)^2 at eps = 0.5 / 1 / 2, Laplace 32 / 8 / 2."""
+    """Erratum H.
+
+    One bit 16.7 / 4.68 / 1.72 times (B+R)^2 at eps = 0.5 / 1 / 2, Laplace 32 / 8 / 2.
+    """
     for eps, bit, laplace in ((0.5, 16.7, 32), (1, 4.68, 8), (2, 1.72, 2)):
         assert core.OneBit(eps, 3.0, 1.0).variance / 16 == pytest.approx(bit, rel=3e-3)
         assert core.CTL(eps, 3.0, 1.0).variance / 16 == pytest.approx(laplace)
@@ -476,7 +486,10 @@ def test_every_curator_serves_every_algorithm(kind):
 
 
 def raw_rewards(problem, result, seed):
-    """The users' true rewards of a recorded run, rebuilt from the seeds: what must not be found in its output."""
+    """The users' true rewards of a recorded run, rebuilt from the seeds.
+
+    What must not be found in its output.
+    """
     arms = result.records["arms"]
     return np.concatenate(
         [
@@ -488,7 +501,9 @@ def raw_rewards(problem, result, seed):
 
 
 def found_in(rewards, blob, text):
-    """How many rewards occur in `blob` as 8 bytes at any offset, or in `text` with at least 9 significant digits."""
+    """How many rewards occur in `blob` as 8 bytes at any offset, or in `text` with at least 9
+    significant digits.
+    """
     return sum(
         np.float64(y).tobytes() in blob or f"{y:.9g}" in text or repr(float(y)) in text
         for y in rewards

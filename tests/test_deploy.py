@@ -1,4 +1,8 @@
-"""Use it for real: server and client as two processes over HTTP, killed and started again, ask for the same arms as an undisturbed learner."""
+"""Use it for real.
+
+Server and client as two processes over HTTP, killed and started again, ask for the same arms as an
+undisturbed learner.
+"""
 
 import json
 import socket

@@ -1,4 +1,8 @@
-"""What the documentation promises: the example at the top of the module runs, every public name says what it does, and `pip install .` works."""
+"""What the documentation promises.
+
+The example at the top of the module runs, every public name says what it does, and `pip install .`
+works.
+"""
 
 import doctest
 import inspect
@@ -122,7 +126,10 @@ def test_the_core_imports_numpy_and_the_standard_library_only():
 
 
 def test_pip_install_makes_the_module_importable_with_its_stand_in_data(tmp_path):
-    """Into a new environment, offline, from a copy of the checkout; numpy and SciPy are borrowed from this environment."""
+    """Into a new environment, offline, from a copy of the checkout.
+
+    Numpy and SciPy are borrowed from this environment.
+    """
     pytest.importorskip("setuptools", minversion="77")
     source, venv = tmp_path / "source", tmp_path / "venv"
     source.mkdir()
@@ -196,7 +203,10 @@ def boxes(texts):
 
 
 def named(text):
-    """(kinds, number) that a link's text names; a number is one of the paper's, or a letter of ours."""
+    """(kinds, number) that a link's text names.
+
+    A number is one of the paper's, or a letter of ours.
+    """
     kinds = "|".join(KINDS)
     return {k.lower() for k in re.findall(rf"(?i)\b({kinds})\b", text)}, re.findall(
         rf"(?:(?i:{kinds}) \(?)(\d+|[A-Z]\b|[ivx]+\b)|^(\d+)", text
@@ -204,7 +214,10 @@ def named(text):
 
 
 def wrong(text, heading):
-    """Why a link with this text does not fit the box with this heading; "" if it does. "Algorithm (Curator 1 of the paper" is of both kinds."""
+    """Why a link with this text does not fit the box with this heading.
+
+    "" if it does. "Algorithm (Curator 1 of the paper" is of both kinds.
+    """
     kind, curator, number = re.match(
         r"(\w+) \(?(Curator )?(\d+|[A-Z]\b|[ivx]+\b)?", heading
     ).groups()
@@ -217,7 +230,10 @@ def wrong(text, heading):
 
 
 def links(text, labels):
-    """(text, label) of every link to a box, in each of the ways Markdown and its roles allow; text "" where the box's own heading would be printed."""
+    """(text, label) of every link to a box, in each of the ways Markdown and its roles allow.
+
+    Text "" where the box's own heading would be printed.
+    """
     for words, label in re.findall(
         r"\{(?:prf:ref|ref|numref)\}`(?:([^`<]*?) *<)?([\w-]+)>?`", text
     ) + re.findall(r"\[([^]]*)\]\([\w./]*#([\w-]+)\)", text):

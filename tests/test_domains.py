@@ -1,4 +1,6 @@
-"""Problems given by points and a kernel, by a function on a box, or by a table with more columns than rows: SPEC section 9."""
+"""Problems given by points and a kernel, by a function on a box, or by a table with more columns
+than rows: SPEC section 9.
+"""
 
 import functools
 import math
@@ -32,7 +34,7 @@ def pair(kernel, X=CLOUD, f=F, **change):
     )
 
 
-# ------------------------------------------------------------------------------------------------------------------ features
+# ---- features -----------------------------------------------------------------------------------
 @pytest.mark.parametrize("kernel", KERNEL)
 def test_features_reproduce_the_kernel_up_to_the_residual(kernel):
     dense, sparse = pair(kernel)
@@ -48,7 +50,10 @@ def test_features_reproduce_the_kernel_up_to_the_residual(kernel):
 
 
 def test_rank_is_close_to_that_of_one_pivot_at_a_time():
-    """Blocks choose their pivots with a little less knowledge; they must not need many more of them."""
+    """Blocks choose their pivots with a little less knowledge.
+
+    They must not need many more of them.
+    """
     X, kernel = np.random.default_rng(0).random((900, 2)), KERNEL["se"]
     left, Z = np.ones(900), np.zeros((0, 900))
     while left.max() >= 1e-8:
@@ -95,7 +100,7 @@ def test_features_from_equal_points_are_equal():
     assert len(Z) <= 20
 
 
-# ------------------------------------------------------------------------------------------------------------------ both forms agree
+# ---- both forms agree ---------------------------------------------------------------------------
 @pytest.mark.parametrize("kernel", KERNEL)
 def test_posterior_gain_and_embedding_agree_with_the_matrix_form(kernel):
     dense, sparse = pair(kernel)
@@ -120,7 +125,10 @@ def test_posterior_gain_and_embedding_agree_with_the_matrix_form(kernel):
 @pytest.mark.parametrize("kernel", KERNEL)
 @pytest.mark.parametrize("name", ["TGP", "ATA", "MoMA", "GP-UCB", "PE", "MoM", "MoMA-avg"])
 def test_learners_take_the_same_actions_on_both_forms(name, kernel, eps):
-    """mu within 1e-6 of the largest reward and sigma^2 within 1e-7: hundred times what tol = 1e-8 moves them."""
+    """mu within 1e-6 of the largest reward and sigma^2 within 1e-7.
+
+    Hundred times what tol = 1e-8 moves them.
+    """
     T, settings = 150, {"MoMA": dict(k=5), "MoM": dict(k=2), "MoMA-avg": dict(k=2)}.get(name, {})
     one, other = (
         core.make(name, problem, T, eps=eps, rng=7, **settings) for problem in pair(kernel)
@@ -140,7 +148,10 @@ def test_learners_take_the_same_actions_on_both_forms(name, kernel, eps):
 
 @pytest.mark.parametrize("kernel", KERNEL)
 def test_thompson_sampling_draws_from_the_same_law_on_both_forms(kernel):
-    """The draws are N(mu, beta^2 lam F'F) with another root F on each form, so actions differ; mean, width and covariance do not."""
+    """The draws are N(mu, beta^2 lam F'F) with another root F on each form, so actions differ.
+
+    Mean, width and covariance do not.
+    """
     one, other = (core.make("TS", problem, 100, eps=1.0, rng=7) for problem in pair(kernel))
     for arm, y in zip(RNG.integers(60, size=60), RNG.normal(size=60)):
         one.tell(y, arm=arm), other.tell(y, arm=arm)
@@ -173,7 +184,10 @@ def test_exact_refits_of_scikit_learn_take_the_actions_that_make_bench_compares(
 
 
 def test_the_bare_update_of_make_bench_is_the_posterior():
-    """What TGP's time is compared with computes mean and width of all arms: its arms and rewards of 1 give core.posterior's."""
+    """What TGP's time is compared with computes mean and width of all arms.
+
+    Its arms and rewards of 1 give core.posterior's.
+    """
     import bench
 
     problem, arms = pair("se")[1], np.random.default_rng(0).integers(60, size=10**6)[:25]
@@ -184,7 +198,7 @@ def test_the_bare_update_of_make_bench_is_the_posterior():
     np.testing.assert_allclose(np.sqrt(play.leverage), sigma, atol=1e-10)
 
 
-# ------------------------------------------------------------------------------------------------------------------ nothing n x n
+# ---- nothing n x n ------------------------------------------------------------------------------
 def test_a_hundred_thousand_points_build_nothing_n_by_n():
     calls = []
 
@@ -206,7 +220,7 @@ def test_a_hundred_thousand_points_build_nothing_n_by_n():
     assert max(calls) <= 32 * n and len(problem.Z) < 20
 
 
-# ------------------------------------------------------------------------------------------------------------------ wide tables
+# ---- wide tables --------------------------------------------------------------------------------
 def test_a_wide_table_has_its_own_rows_as_features():
     table = RNG.normal(size=(9, 40)) * 3 + 1
     problem = core.table_problem(table)
@@ -236,7 +250,7 @@ def test_a_wide_table_has_its_own_rows_as_features():
         np.testing.assert_array_equal(one, other)
 
 
-# ------------------------------------------------------------------------------------------------------------------ function_problem
+# ---- function_problem ---------------------------------------------------------------------------
 def branin(x):
     return (
         (x[1] - 5.1 / (4 * math.pi**2) * x[0] ** 2 + 5 / math.pi * x[0] - 6) ** 2
@@ -287,7 +301,9 @@ def test_function_problem_takes_the_points_given_and_a_matern_kernel():
 
 
 def test_sobol_points_fill_the_box_evenly():
-    """A scrambled Sobol set of 2^10 points has exactly 2^10 / 2^8 points in each of the 16 x 16 cells of equal size."""
+    """A scrambled Sobol set of 2^10 points has exactly 2^10 / 2^8 points in each of the 16 x 16
+    cells of equal size.
+    """
     points = core.function_problem(lambda x: 1.0, [(0, 2), (-1, 1)], 1024, seed=5).points
     cells = np.floor((points - [0, -1]) / 2 * 16).astype(int)
     np.testing.assert_array_equal(np.bincount(cells[:, 0] * 16 + cells[:, 1], minlength=256), 4)
@@ -298,7 +314,7 @@ def test_replace_keeps_the_points():
     assert problem.B == 3 and problem.points is not None
 
 
-# ------------------------------------------------------------------------------------------------------------------ errors
+# ---- errors -------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "call, words",
     [
@@ -358,8 +374,12 @@ def test_errors_name_the_argument(call, words):
 def test_ata_on_many_arms_updates_its_leverages_as_it_would_compute_them(
     settings, rounds, monkeypatch
 ):
-    """Where a dictionary changes, leverages change by few directions; turning the coordinates does not change them. In the longer runs there are more arms
-    in the dictionary than features, and its span hardly changes any more: what is left out at each of many changes must not add up."""
+    """Where a dictionary changes, leverages change by few directions.
+
+    Turning the coordinates does not change them. In the longer runs there are more arms in the
+    dictionary than features, and its span hardly changes any more: what is left out at each of
+    many changes must not add up.
+    """
     X, runs = np.random.default_rng(0).random((4000, 2)), []
     for shortcut in (True, False):
         problem = core.Problem(

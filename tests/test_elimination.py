@@ -1,6 +1,10 @@
-"""Elimination: the batches against a literal program, the design by its certificate, Lemmas A and B, coverage at proved widths, and the law of the sums.
+"""Elimination.
 
-The oracle below shares no code with the core: it expands a plan into single plays, solves the t x t system of the posterior, and follows the specification.
+The batches against a literal program, the design by its certificate, Lemmas A and B, coverage at
+proved widths, and the law of the sums.
+
+The oracle below shares no code with the core: it expands a plan into single plays, solves the t x
+t system of the posterior, and follows the specification.
 """
 
 import copy
@@ -61,7 +65,7 @@ def reporter(p, learner, seed=0):
     )
 
 
-# ------------------------------------------------------------------------------------------------------------------ the oracle
+# ---- the oracle ---------------------------------------------------------------------------------
 def sizes(T):
     """N_1 = ceil(sqrt T), N_{i+1} = ceil(sqrt(T N_i)), the last cut; in integers."""
     out, N = [], 1
@@ -99,7 +103,9 @@ def width(kind, order, *, n, I, T, B, R, scale, c, alpha, lam, delta, b, widest,
 
 
 def replay(p, learner, counts, reports, active):
-    """mu, sigma, beta and the active arms after a batch of counts[arm, copy] plays with their list of reports[arm, copy]."""
+    """mu, sigma, beta and the active arms after a batch of counts[arm, copy] plays with their list
+    of reports[arm, copy].
+    """
     kind, k, s, n = learner.kind, learner.k, learner.s, p.n
     each = [
         min(len(reports[a, j]) for j in range(k)) for a in range(n)
@@ -200,7 +206,7 @@ def test_the_oracle_sees_eliminations():
         assert out.active[0, 0] < p.n or out.active[0, -1] < p.n
 
 
-# ------------------------------------------------------------------------------------------------------------------ batches and design
+# ---- batches and design -------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "T", [1, 2, 3, 4, 5, 7, 16, 17, 100, 1000, 20_000, 10**6, 10**9, 10**15 - 1, 10**15]
 )
@@ -222,7 +228,10 @@ def test_batches_sum_to_T_and_are_few(T):
     ids=["matern", "se", "identity", "ones", "diagonal"],
 )
 def test_counts_sum_to_N_and_follow_the_certified_weights(K, lam, N):
-    """max d <= 1.01 sum w d holds for counts/N where N is large; for small N the counts stay within one play of N w."""
+    """max d <= 1.01 sum w d holds for counts/N where N is large.
+
+    For small N the counts stay within one play of N w.
+    """
     counts = core.optimal_design(
         core.Problem(K=K, f=np.zeros(len(K)), B=1, R=1, v=1, c=1).Z, N, lam
     )
@@ -257,7 +266,9 @@ def test_certificate_bounds_the_largest_variance(lam):
 @pytest.mark.parametrize("kernel", ["matern", "se"])
 @pytest.mark.parametrize("lam", [1.0, 20.0])
 def test_remainders_that_differ_by_rounding_are_a_tie(kernel, lam):
-    """The grid is its own mirror image, so a design of the arms in reverse order is the same design."""
+    """The grid is its own mirror image, so a design of the arms in reverse order is the same
+    design.
+    """
     Z = core.synthetic_problem(kernel, "uniform", 1, n=30).Z
     for N in (*range(40, 4000, 97), 10**4, 10**5):
         np.testing.assert_array_equal(
@@ -274,10 +285,12 @@ def test_equal_arms_get_equal_counts_lowest_index_first():
     ]  # a kernel of zeros has no features
 
 
-# ------------------------------------------------------------------------------------------------------------------ Lemmas A and B
+# ---- Lemmas A and B -----------------------------------------------------------------------------
 @pytest.mark.parametrize("lam", [0.1, 2.0])
 def test_lemma_a_bias_and_noise_share_the_variance(lam):
-    """|f(x) - w'f_X| <= B a, sqrt(lam)|w| = b, a^2 + b^2 = sigma^2, |w_j| <= sigma(x) sigma(x_j)/lam; a is attained."""
+    """|f(x) - w'f_X| <= B a, sqrt(lam)|w| = b, a^2 + b^2 = sigma^2, |w_j| <= sigma(x)
+    sigma(x_j)/lam; a is attained.
+    """
     rng = np.random.default_rng(3)
     arms = rng.integers(len(K), size=25).tolist()
     _, sigma = o.exact_posterior(K, arms, np.zeros(25), lam)
@@ -298,7 +311,10 @@ def test_lemma_a_bias_and_noise_share_the_variance(lam):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("lam", [0.5, 4.0])
 def test_lemma_b_holds_for_the_play_by_play_maximum_variance_design(lam, seed):
-    """Plays chosen one by one by the largest posterior variance, noise within R: R_T <= 2B ceil(sqrt T) + 4 beta (I-1)(sqrt T + 1) sqrt(C gamma_T)."""
+    """Plays chosen one by one by the largest posterior variance, noise within R.
+
+    R_T <= 2B ceil(sqrt T) + 4 beta (I-1)(sqrt T + 1) sqrt(C gamma_T).
+    """
     T, R, delta = 256, 0.2, 1e-6
     p = problem(seed=seed, R=R)
     rng, active, regret = np.random.default_rng(seed), list(range(p.n)), 0.0
@@ -329,9 +345,12 @@ def test_lemma_b_holds_for_the_play_by_play_maximum_variance_design(lam, seed):
     ) * math.sqrt(C * gamma)
 
 
-# ------------------------------------------------------------------------------------------------------------------ coverage at proved widths
+# ---- coverage at proved widths ------------------------------------------------------------------
 def failures(name, trials, **change):
-    """In how many trials |f - mu| <= beta sigma fails at some arm after some batch; the sums are drawn in their exact law."""
+    """In how many trials |f - mu| <= beta sigma fails at some arm after some batch.
+
+    The sums are drawn in their exact law.
+    """
     p, settings = KINDS[name]
     bad = 0
     for i in range(trials):
@@ -361,7 +380,10 @@ def failures(name, trials, **change):
 
 @pytest.mark.parametrize("name", ["one bit", "Laplace", "bounded", "heavy", "one bit, SE"])
 def test_bands_hold_with_probability_one_minus_delta(name):
-    """At most 27 of 100 trials may fail at delta = 0.1: a program that fails in one of ten exceeds that with probability below 1e-6."""
+    """At most 27 of 100 trials may fail at delta = 0.1.
+
+    A program that fails in one of ten exceeds that with probability below 1e-6.
+    """
     from scipy.stats import binom
 
     assert binom.sf(27, 100, 0.1) < 1e-6
@@ -369,7 +391,10 @@ def test_bands_hold_with_probability_one_minus_delta(name):
 
 
 def test_what_the_features_leave_out_is_part_of_the_band():
-    """f of norm B along an eigenvector of K that is dropped as near rounding, no noise: 10^15 plays make sigma so small that only the part left out bounds the error."""
+    """f of norm B along an eigenvector of K that is dropped as near rounding, no noise.
+
+    10^15 plays make sigma so small that only the part left out bounds the error.
+    """
     points = np.arange(1, 101) / 100
     K = core.se_kernel(points, points, lengthscale=0.2)
     w, Q = np.linalg.eigh(K)
@@ -396,7 +421,7 @@ def test_bands_a_tenth_as_wide_do_not_hold():
         del KINDS["narrow"]
 
 
-# ------------------------------------------------------------------------------------------------------------------ sums and single reports
+# ---- sums and single reports --------------------------------------------------------------------
 def state(learner):
     return [
         learner.t,
@@ -412,7 +437,9 @@ def state(learner):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", KINDS)
 def test_sums_and_single_reports_give_the_same_state_bit_for_bit(name, seed):
-    """Single reports, one sum a batch as numpy adds it, and a random split of the batch in random order."""
+    """Single reports, one sum a batch as numpy adds it, and a random split of the batch in random
+    order.
+    """
     p, single = kind(name, 700)
     whole, split = copy.deepcopy(single), copy.deepcopy(single)
     report, rng = reporter(p, single, seed), np.random.default_rng(seed)
@@ -497,7 +524,7 @@ def test_a_report_of_an_arm_that_is_not_planned_is_refused():
     assert state(learner) == before
 
 
-# ------------------------------------------------------------------------------------------------------------------ edges
+# ---- edges --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("T", [1, 2, 3, 5, 11])
 def test_horizons_below_the_number_of_arms(name, T):
@@ -565,7 +592,7 @@ def test_order_inside_a_batch_is_drawn_from_rng():
     assert runs[0] == runs[1] != runs[2]
 
 
-# ------------------------------------------------------------------------------------------------------------------ settings
+# ---- settings -----------------------------------------------------------------------------------
 def test_lam_defaults_to_the_squared_noise_over_B_for_PE_alone():
     p = problem()
     L, s = 2 * (p.B + p.R) / 2.0, (p.B + p.R) / math.tanh(1.0)
@@ -627,7 +654,9 @@ def test_gp_ucb_on_one_bit_reports_has_its_proved_width():
 
 @pytest.mark.parametrize("alpha", [0.25, 0.6, 0.9, 1.0])
 def test_repaired_moma_has_a_radius_for_every_alpha(alpha):
-    """3 (s 2^{1-alpha} c)^{1/(1+alpha)} N^{(1-alpha)/(2(1+alpha))} sqrt(2 gamma_N) / sqrt(lam) after B(1 + 1/sqrt(1-acc)), s = 8."""
+    """3 (s 2^{1-alpha} c)^{1/(1+alpha)} N^{(1-alpha)/(2(1+alpha))} sqrt(2 gamma_N) / sqrt(lam)
+    after B(1 + 1/sqrt(1-acc)), s = 8.
+    """
     p = problem(alpha=alpha)
     learner = core.make("MoMA", p, 400, constants="repaired", lam=0.5, k=8)
     gamma = o.greedy_gains(p.K, 50, 0.5)[-1] / (1 - 1 / math.e)
@@ -645,7 +674,9 @@ def test_repaired_moma_has_a_radius_for_every_alpha(alpha):
 
 @pytest.mark.parametrize("alpha, lam", [(0.6, 0.2), (0.25, 1.0), (0.9, 0.05), (1.0, 0.5)])
 def test_the_supermartingale_of_the_repair_for_every_alpha(alpha, lam):
-    """E ||S_n||^p <= 2^{1-alpha} c sum l_i^{p/2}, on enumerated coin flips with adaptive designs (p = 1 + alpha); F1 of the repair."""
+    """E ||S_n||^p <= 2^{1-alpha} c sum l_i^{p/2}, on enumerated coin flips with adaptive designs
+    (p = 1 + alpha); F1 of the repair.
+    """
     Z, p, rng = (
         np.linalg.cholesky(K[:4, :4] + 1e-9 * np.eye(4)),
         1 + alpha,
@@ -672,7 +703,7 @@ def test_the_supermartingale_of_the_repair_for_every_alpha(alpha, lam):
     assert left <= 2 ** (1 - alpha) * c * right + 1e-12
 
 
-# ------------------------------------------------------------------------------------------------------------------ simulate_batches
+# ---- simulate_batches ---------------------------------------------------------------------------
 def test_campaign_has_the_documented_fields_and_is_reproducible():
     make = lambda seed: problem(seed=seed)
     one, two = (
@@ -777,7 +808,9 @@ LAWS = {
 
 @pytest.mark.parametrize("name", LAWS)
 def test_sums_are_drawn_in_the_law_of_summed_reports(name):
-    """Mean, variance and a two-sample Kolmogorov-Smirnov test of 4,000 sums of 9 reports, each at 1e-8 per arm: below 1e-6 for the test."""
+    """Mean, variance and a two-sample Kolmogorov-Smirnov test of 4,000 sums of 9 reports, each at
+    1e-8 per arm: below 1e-6 for the test.
+    """
     from scipy import stats
 
     p, settings = LAWS[name]
@@ -804,7 +837,10 @@ def test_sums_are_drawn_in_the_law_of_summed_reports(name):
 
 @pytest.mark.parametrize("name", ["one bit", "Laplace", "bounded", "heavy"])
 def test_simulate_batches_and_ask_tell_agree_in_law(name):
-    """Mean final regret of 60 runs of each, two-sample z below 5.5: false alarms 4e-8, were the means Gaussian."""
+    """Mean final regret of 60 runs of each, two-sample z below 5.5.
+
+    False alarms 4e-8, were the means Gaussian.
+    """
     p, settings = KINDS[name]
     T, settings = 600, dict(settings, constants="order", beta_scale=0.3)
     sums = core.simulate_batches(p, T, trials=60, seed=1, **settings).regret[:, -1]
@@ -815,7 +851,10 @@ def test_simulate_batches_and_ask_tell_agree_in_law(name):
 
 
 def test_relative_regret_falls_as_T_grows():
-    """One-bit reports at proved widths, eps = 1: learning shows by 1e7 users; the referee's prototype has .067 (SE) there, ours is the same program anew."""
+    """One-bit reports at proved widths, eps = 1: learning shows by 1e7 users.
+
+    The referee's prototype has .067 (SE) there, ours is the same program anew.
+    """
 
     def make(seed):
         p = core.synthetic_problem("se", "uniform", seed)

@@ -1,6 +1,7 @@
 """Bad input is refused with a ValueError that names the argument, the value and what is allowed.
 
-Each row: a call, and the words its message must contain (the argument's name, the value where it is one number or word, a word about what is allowed).
+Each row: a call, and the words its message must contain (the argument's name, the value where it
+is one number or word, a word about what is allowed).
 """
 
 import math
@@ -74,7 +75,10 @@ ENTRIES = {
 
 
 def row(entry, like=(0.0, 0.5, 1.0)):
-    """The array `like` with one entry replaced: of its own kind where NumPy has one, else of objects."""
+    """The array `like` with one entry replaced.
+
+    Of its own kind where NumPy has one, else of objects.
+    """
     if entry is np.ma.masked:
         return np.ma.array(like, mask=[0, 0, 1])
     if isinstance(entry, np.datetime64):
@@ -625,7 +629,10 @@ def test_a_problem_without_f_drives_every_learner_as_the_same_problem_with_f():
 
 @pytest.mark.parametrize("alpha", [1.0, 0.4])
 def test_v_and_c_left_out_bound_the_moments_of_bounded_noise(alpha):
-    """Exact for noise +-R at |f| = B and alpha = 1; never below any bounded noise's moment (here: a grid of means and two-point noises)."""
+    """Exact for noise +-R at |f| = B and alpha = 1; never below any bounded noise's moment (here.
+
+    A grid of means and two-point noises).
+    """
     free = core.Problem(K=I3, B=1.5, R=3.0, alpha=alpha)
     assert core.Problem(K=I3, B=1.5, R=3.0).v == 11.25 and core.Problem(K=I3, B=1.5, R=3.0).c == 9.0
     assert (free.v, free.c) == pytest.approx((11.25 ** ((1 + alpha) / 2), 3.0 ** (1 + alpha)))
@@ -639,7 +646,10 @@ def test_v_and_c_left_out_bound_the_moments_of_bounded_noise(alpha):
 
 
 def test_posterior_is_right_at_the_smallest_ridge_allowed():
-    """Against the closed form in 60 digits: within 1e-4 for a kernel whose small eigenvalues are all rounding."""
+    """Against the closed form in 60 digits.
+
+    Within 1e-4 for a kernel whose small eigenvalues are all rounding.
+    """
     import mpmath
 
     x = np.arange(12) / 12

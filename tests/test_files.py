@@ -1,4 +1,7 @@
-"""Tables read and learners saved: what is found out, what is refused and with which words, and that nothing is lost or let out."""
+"""Tables read and learners saved.
+
+What is found out, what is refused and with which words, and that nothing is lost or let out.
+"""
 
 import copy
 import json
@@ -21,7 +24,7 @@ ROOT = Path(core.__file__).resolve().parent
 TABLE = np.random.default_rng(0).gamma(2.0, 30.0, (80, 9))
 
 
-# ------------------------------------------------------------------------------------------------------------------ tables
+# ---- tables -------------------------------------------------------------------------------------
 VALUES = [[1.5, 2.0], [-3.25, 4e3], [0.5, 6.0]]
 PLAIN = {
     "header": "a,b\n1.5,2\n-3.25,4e3\n.5,6\n",
@@ -76,7 +79,10 @@ def test_no_row_is_lost_without_a_header_and_said_otherwise_a_header_of_numbers_
 
 
 def test_what_is_said_is_taken(tmp_path):
-    """A decimal comma that is named is no delimiter; UTF-16 has a mark; lines are counted as an editor does, also after a name of two lines."""
+    """A decimal comma that is named is no delimiter; UTF-16 has a mark.
+
+    Lines are counted as an editor does, also after a name of two lines.
+    """
     path = tmp_path / "t.csv"
     path.write_text("a\n1,5\n2,5\n")
     assert core.read_table(path, decimal=",").values.tolist() == [[1.5], [2.5]]
@@ -164,7 +170,7 @@ def test_stand_ins_read_as_numpy_reads_them():
     assert set(table.left_out["split"]) == {"train", "test"} and table.names[0] == "b2"
 
 
-# ------------------------------------------------------------------------------------------------------------------ saved learners
+# ---- saved learners -----------------------------------------------------------------------------
 PROBLEMS = {
     "table": core.table_problem(TABLE),
     "no f": core.Problem(K=core.synthetic_problem(n=15, seed=0).K, B=2.0, R=1.0),
@@ -191,7 +197,10 @@ def same(one, other):
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("name", core.ALGORITHMS)
 def test_a_saved_learner_goes_on_bit_for_bit(name, settings, tmp_path):
-    """Saved at three moments, right after a tell and between ask and tell; rewards with outliers, so that truncation acts."""
+    """Saved at three moments, right after a tell and between ask and tell.
+
+    Rewards with outliers, so that truncation acts.
+    """
     for kind, problem in PROBLEMS.items():
         rewards = 40 * np.random.default_rng(2).standard_t(2, 260)
         proved = {"constants": "order"} if name in ("MoM", "MoMA-avg") else {}
@@ -388,7 +397,10 @@ def test_pickles_copies_and_files_of_a_private_learner_hold_no_reward_of_the_tab
 
 
 def test_a_file_holds_nothing_of_the_memory_that_its_arrays_were_made_in(tmp_path):
-    """Freed arrays of a secret lie around while ATA makes its own; the secret is in none of those that it saves."""
+    """Freed arrays of a secret lie around while ATA makes its own.
+
+    The secret is in none of those that it saves.
+    """
     problem, secret = PROBLEMS["table"], 0.12345678901234567
     learner = core.make("ATA", problem, 200, rng=0)
     for y in 40 * np.random.default_rng(2).standard_t(2, 60):

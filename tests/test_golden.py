@@ -1,7 +1,10 @@
-"""Golden traces: short runs of every panel and of elimination's campaigns play the same arms as ever.
+"""Golden traces.
 
-The stored traces were made by the second version of this project, before its rooms were rebuilt. A change that is meant
-to leave the algorithms alone leaves them alone. `python tests/test_golden.py` writes the traces of the present code.
+Short runs of every panel and of elimination's campaigns play the same arms as ever.
+
+The stored traces were made by the second version of this project, before its rooms were rebuilt. A
+change that is meant to leave the algorithms alone leaves them alone. `python tests/test_golden.py`
+writes the traces of the present code.
 """
 
 import hashlib

@@ -73,7 +73,10 @@ def test_half_integer_matern_equals_its_textbook_polynomial(nu, closed):
 
 @pytest.mark.parametrize("nu", [9.9, 10.0, 17.3, 60.0, 1000.0])
 def test_matern_of_large_nu_equals_the_bessel_form_in_fifty_digits(nu):
-    """From nu = 10 the core integrates over SE kernels instead: no digit that a double has may be lost, and none in the tail that counts."""
+    """From nu = 10 the core integrates over SE kernels instead.
+
+    No digit that a double has may be lost, and none in the tail that counts.
+    """
     mp = pytest.importorskip("mpmath")
     s = np.array([1e-6, 0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0])
     with mp.workdps(50):
@@ -175,7 +178,10 @@ def test_inputs_are_left_unchanged():
 
 
 def test_core_imports_and_runs_with_numpy_alone():
-    """The browser page has no SciPy: every algorithm on SE and half-integer Matern must run without it."""
+    """The browser page has no SciPy.
+
+    Every algorithm on SE and half-integer Matern must run without it.
+    """
     program = """
 import sys
 class Block:

@@ -1,4 +1,7 @@
-"""Linear algebra beyond NumPy's: the nodes of the inverse root as an identity, the root itself against an eigendecomposition."""
+"""Linear algebra beyond NumPy's.
+
+The nodes of the inverse root as an identity, the root itself against an eigendecomposition.
+"""
 
 import math
 
@@ -48,8 +51,12 @@ def literal(V):
     ],
 )
 def test_inverse_root_is_that_of_v_after_every_play(m, arms, plays, first, smallest, row):
-    """Old and new arms in any order, in rows; after every play, so that changes kept apart, just written and carried to a new arm are all seen.
-    Where the root refuses a play, because rounding would grow beyond bounds, it is made anew in the eigenvectors of V."""
+    """Old and new arms in any order, in rows.
+
+    After every play, so that changes kept apart, just written and carried to a new arm are all
+    seen. Where the root refuses a play, because rounding would grow beyond bounds, it is made anew
+    in the eigenvectors of V.
+    """
     rng, made, left = np.random.default_rng(m + plays), 1, 0
     d, X = smallest * np.exp(rng.uniform(0, 6, m)), rng.standard_normal((arms, m))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
@@ -86,7 +93,10 @@ def test_inverse_root_is_that_of_v_after_every_play(m, arms, plays, first, small
 
 
 def test_plays_in_a_row_count_as_growth_too():
-    """Thousands of plays of one arm are of rank one, but det V grows with all of them: a root that did not see this would be wrong by 1e-6."""
+    """Thousands of plays of one arm are of rank one, but det V grows with all of them.
+
+    A root that did not see this would be wrong by 1e-6.
+    """
     rng, refused = np.random.default_rng(3), 0
     d, X = 0.1 * np.exp(rng.uniform(0, 1, 12)), rng.standard_normal((12, 12))
     X /= np.linalg.norm(X, axis=1, keepdims=True)

@@ -1,4 +1,8 @@
-"""The live page: in Chromium and in Firefox, from file://, with nothing requested from outside, and with the numbers of `simulate`."""
+"""The live page.
+
+In Chromium and in Firefox, from file://, with nothing requested from outside, and with the numbers
+of `simulate`.
+"""
 
 import base64
 import contextlib
@@ -39,7 +43,7 @@ def put_page(folder):
     (folder / "custom.css").write_bytes((ROOT / "book" / "_static" / "custom.css").read_bytes())
 
 
-# ------------------------------------------------------------------------------------------------ without a browser
+# ---- without a browser --------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +165,10 @@ def compare_campaign(settings, pieces, samples=None, rtol=1e-9):
 
 
 def test_branin_on_the_page_is_branin():
-    """Its three equal minima in the literature: (-pi, 12.275), (pi, 2.275), (9.42478, 2.475), value 0.397887."""
+    """Its three equal minima in the literature.
+
+    (-pi, 12.275), (pi, 2.275), (9.42478, 2.475), value 0.397887.
+    """
     x = (np.arange(bridge.SIDE) + 0.5) / bridge.SIDE
     f = bridge.branin_problem("uniform", 0.2).f.reshape(bridge.SIDE, bridge.SIDE)
     assert f.min() == -1 and f.max() == 1
@@ -183,7 +190,10 @@ def test_a_setting_that_one_algorithm_refuses_leaves_the_others_running():
 
 
 def build_without_npm(folder, cdn=live_assets.CDN):
-    """The page as it is built where npm is missing -> what the build says. What it shows first is taken from the cache, as `assets` left it."""
+    """The page as it is built where npm is missing -> what the build says.
+
+    What it shows first is taken from the cache, as `assets` left it.
+    """
     with pytest.MonkeyPatch.context() as patch:
         first = live_assets._precomputed()
         patch.setattr(live_assets, "_precomputed", lambda: first)
@@ -243,7 +253,7 @@ def test_licences_of_everything_shipped_are_shipped(assets):
     assert "NumPy Developers" in (folder / "NumPy.txt").read_text(encoding="utf-8")
 
 
-# ------------------------------------------------------------------------------------------------ in the browsers
+# ---- in the browsers ----------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module", params=browsers.NAMES)
@@ -476,7 +486,9 @@ def test_arrow_keys_move_epsilon_by_useful_steps_and_the_address_follows(quick):
 
 
 def test_arrow_keys_in_a_field_go_where_its_slider_stops(quick):
-    """Not up and down by 1, which is too much for a length-scale and leads from epsilon = 1 out of the range."""
+    """Not up and down by 1, which is too much for a length-scale and leads from epsilon = 1 out of
+    the range.
+    """
     for key, start, down, up in (("eps", 1, 0.8, 1.2), ("lengthscale", 0.2, 0.15, 0.25)):
         assert float(quick.value(f"#live-{key}")) == start
         quick.focus(f"#live-{key}")
@@ -822,7 +834,11 @@ def test_every_kind_of_table_runs_here_and_by_the_copied_lines_and_nothing_leave
 def test_a_table_of_two_hundred_arms_runs_here_and_a_name_with_a_line_break_survives_the_export(
     live, tmp_path
 ):
-    """K has over 256 KB: before NumPy reuses a temporary array of that size it looks at the C stack, which a browser does not have."""
+    """K has over 256 KB.
+
+    Before NumPy reuses a temporary array of that size it looks at the C stack, which a browser
+    does not have.
+    """
     import csv
 
     live.faults.clear()
@@ -1304,7 +1320,7 @@ def test_a_cdn_that_serves_something_else_or_nothing_is_refused_and_the_native_w
         page.close()
 
 
-# ------------------------------------------------------------------------------------------------ in Jupyter
+# ---- in Jupyter ---------------------------------------------------------------------------------
 
 CONTROLS = """from ldpbo import figures as fig
 box = fig.controls(problem="synthetic", kernel="se", lengthscale=0.2, eps=1.0, T=40, trials=2, seed=1, names=["TGP", "MoMA"], lam=1.0,

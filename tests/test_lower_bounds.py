@@ -1,4 +1,7 @@
-"""Theorem 1, its regime, and the sharper bounds of Errata A1 to A3 (pages lb_bump to lb_better; claim C-lb)."""
+"""Theorem 1, its regime, and the sharper bounds of Errata A1 to A3 (pages lb_bump to lb_better.
+
+Claim C-lb).
+"""
 
 import copy
 import math
@@ -23,7 +26,9 @@ def bound(kernel="se", T=10_000, eps=1.0, **changes):
 
 
 def D_star(p, eps):
-    """Most an eps-LDP report reveals of a reward that is non-zero with probability p, with 50 digits."""
+    """Most an eps-LDP report reveals of a reward that is non-zero with probability p, with 50
+    digits.
+    """
     with mpmath.workdps(50):
         p, e = mpmath.mpf(p), mpmath.exp(mpmath.mpf(eps))
         return float(-(mpmath.log(1 + p * (e - 1)) + e * mpmath.log(1 - p * (1 - 1 / e))) / (e + 1))
@@ -137,7 +142,10 @@ def test_reward_law_has_mean_f_and_moment_at_most_v(alpha):
 
 
 def laplace_divergence(p, eps):
-    """D(P_0 || P_m) for Laplace reports of rewards 0 and a, scale 2a/eps: quadrature over the core's densities, a = 1."""
+    """D(P_0 || P_m) for Laplace reports of rewards 0 and a, scale 2a/eps.
+
+    Quadrature over the core's densities, a = 1.
+    """
     curator = core.CTL(eps, B=0.5, R=0.5)
 
     def density(y):
@@ -231,7 +239,9 @@ def test_randomised_response_attains_the_largest_divergence_and_nothing_exceeds_
 
 
 def exponents(s):
-    """Exponents of T Delta in T, z, v, B for Delta = v^{1/(1+a)} (M/(T z^2))^s, M = (B/Delta)^{d/nu}."""
+    """Exponents of T Delta in T, z, v, B for Delta = v^{1/(1+a)} (M/(T z^2))^s, M =
+    (B/Delta)^{d/nu}.
+    """
     a, nu, d = sp.symbols("alpha nu d", positive=True)
     T, z, v, B, Delta, M = sp.symbols("T z v B Delta M")  # logarithms
     solved = sp.solve(
@@ -409,7 +419,10 @@ def test_outside_the_regime_there_is_a_reason_and_no_number(kernel, T, eps, chan
 
 
 def test_corrected_falls_back_on_a_larger_eps_and_says_so():
-    """Earlier, SE at T = 1000 gave 809 at eps = 0.04 and 51 at 0.03: less privacy, more regret, which cannot be."""
+    """Earlier, SE at T = 1000 gave 809 at eps = 0.04 and 51 at 0.03.
+
+    Less privacy, more regret, which cannot be.
+    """
     found = bound("se", 1000, 0.03, variant="corrected")
     assert (
         found >= bound("se", 1000, 0.04, variant="corrected") > 809
@@ -436,7 +449,10 @@ def test_corrected_falls_back_on_a_larger_eps_and_says_so():
 def test_corrected_never_rises_with_eps_and_is_the_largest_rate_of_all_larger_eps(
     kernel, B, v, alpha, d, T
 ):
-    """An eps-LDP mechanism is eps'-LDP for every eps' > eps. The supremum is compared with a search on a grid."""
+    """An eps-LDP mechanism is eps'-LDP for every eps' > eps.
+
+    The supremum is compared with a search on a grid.
+    """
     rate = lambda log_n, s: float(
         bounds._rate(T, log_n, s, B, v, alpha, d, 2.5 if kernel == "matern" else math.inf)
     )
@@ -524,7 +540,10 @@ def test_explicit_slope_in_T_is_that_of_erratum_a1():
 
 
 def finite(kernel, T, S, top):
-    """The paper's averaging with Pinsker's 1/2: max of T Delta (2 - c/M - c sqrt(T S/(2 M))), d = 1, l = 0.2, nu = 2.5, B = 1."""
+    """The paper's averaging with Pinsker's 1/2.
+
+    Max of T Delta (2 - c/M - c sqrt(T S/(2 M))), d = 1, l = 0.2, nu = 2.5, B = 1.
+    """
     _, _, table, count, _, _ = bounds.bump(1)
     n = np.arange(3, 180 if kernel == "matern" else 13)
     Delta = (
@@ -633,7 +652,9 @@ def test_bounded_bound_has_the_referees_values_falls_with_eps_and_ignores_alpha(
 
 @pytest.mark.parametrize("kernel, eps", [("se", 1.0), ("matern", 0.3), ("matern", None)])
 def test_bounded_bound_is_at_least_the_theorem_with_coth(kernel, eps):
-    """b coth(eps/2) sqrt(TM/c2) / (4 sqrt(ln 4/3)), if 2c <= M <= ln(4/3) min(1, 4 tau^2) c2 T and M cells fit."""
+    """b coth(eps/2) sqrt(TM/c2) / (4 sqrt(ln 4/3)), if 2c <= M <= ln(4/3) min(1, 4 tau^2) c2 T and
+    M cells fit.
+    """
     _, _, table, count, _, _ = bounds.bump(1)
     c, c2, tau, b, checked = (
         table @ count,

@@ -41,14 +41,20 @@ def test_features_of_all_arms_reproduce_the_whole_kernel(kernel):
 
 @pytest.mark.parametrize("kernel", K)
 def test_embedding_never_exceeds_the_kernel(kernel):
-    """K - phi^T phi is a Schur complement, hence positive semi-definite: the approximate variance never falls below 0."""
+    """K - phi^T phi is a Schur complement, hence positive semi-definite.
+
+    The approximate variance never falls below 0.
+    """
     for dictionary in ([3], [0, 11], [1, 2, 3, 4, 5]):
         phi = core.nystrom_features(K[kernel], dictionary)
         assert np.min(np.linalg.eigvalsh(K[kernel] - phi.T @ phi)) > -1e-10
 
 
 def test_coordinates_are_those_of_the_symmetric_root():
-    """On the dictionary phi = K_D^{1/2}, which is symmetric; a Cholesky factor would not be (it would change ATA's truncation)."""
+    """On the dictionary phi = K_D^{1/2}, which is symmetric.
+
+    A Cholesky factor would not be (it would change ATA's truncation).
+    """
     D = [1, 4, 6, 10]
     block = core.nystrom_features(K["matern"], D)[:, D]
     np.testing.assert_allclose(block, block.T, atol=1e-12)
@@ -64,7 +70,10 @@ def test_order_of_the_dictionary_permutes_the_coordinates():
 
 
 def test_eigenvalues_below_1e_12_of_the_largest_are_dropped_and_those_above_are_kept():
-    """Two arms with correlation 1 - h have eigenvalues 2 - h and h: the second direction is kept iff h >= 1e-12 (2 - h)."""
+    """Two arms with correlation 1 - h have eigenvalues 2 - h and h.
+
+    The second direction is kept iff h >= 1e-12 (2 - h).
+    """
     for h, rank in ((1e-8, 2), (1e-11, 2), (1e-13, 1), (0.0, 1)):
         pair = np.array([[1.0, 1 - h], [1 - h, 1.0]])
         assert np.linalg.matrix_rank(core.nystrom_features(pair, [0, 1]), tol=1e-9) == rank
@@ -143,7 +152,9 @@ def test_an_empty_dictionary_gives_the_prior_and_the_width_before_data(name, con
 
 
 def test_dictionary_is_drawn_arm_by_arm_by_the_documented_rule():
-    """One uniform u_a per arm and round, arm a kept iff u_a < 1 - (1 - p_a)^{n_a}, p_a = min(q sigma_a^2 / lam, 1) with the width before the update."""
+    """One uniform u_a per arm and round, arm a kept iff u_a < 1 - (1 - p_a)^{n_a}, p_a = min(q
+    sigma_a^2 / lam, 1) with the width before the update.
+    """
     q, lam, T = 0.8, 0.5, 80
     algorithm = core.make("ATA", problem(), T, q=q, lam=lam, rng=np.random.default_rng(11))
     rng, noise, counts, sizes = (
@@ -167,8 +178,12 @@ def test_dictionary_is_drawn_arm_by_arm_by_the_documented_rule():
 @pytest.mark.parametrize("name, q", [("ATA", 6.0), ("MoMA", 6.0), ("ATA", 60.0)])
 @pytest.mark.parametrize("kernel", K)
 def test_rounds_that_skip_the_draw_have_the_dictionary_of_the_rule(name, q, kernel):
-    """As above over many rounds with arms at random, some of them new late: most rounds look at no arm because no uniform is large enough, and none of them may
-    differ. Also an arm that is new and dropped at once, so that the dictionary stays as it is and is not that of all played arms."""
+    """As above over many rounds with arms at random, some of them new late.
+
+    Most rounds look at no arm because no uniform is large enough, and none of them may differ.
+    Also an arm that is new and dropped at once, so that the dictionary stays as it is and is not
+    that of all played arms.
+    """
     T, level, skipped, dropped = 1500, 1e-290, 0, 0
     algorithm = core.make(
         name,

@@ -1,4 +1,6 @@
-"""The literal programs are themselves checked where a formula is known, so that agreement with them means something."""
+"""The literal programs are themselves checked where a formula is known, so that agreement with
+them means something.
+"""
 
 import ast
 import math

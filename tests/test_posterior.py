@@ -92,7 +92,7 @@ def test_one_arm_has_the_closed_form_of_ridge_regression(t):
     )
 
 
-# ------------------------------------------------------------------------------------------------------------------ information gain
+# ---- information gain ---------------------------------------------------------------------------
 @pytest.mark.parametrize("lam", [1.0, 0.05])
 @pytest.mark.parametrize("kernel", K)
 def test_information_gain_equals_the_greedy_multiset_by_definition(kernel, lam):
@@ -120,7 +120,10 @@ def test_information_gain_grows_with_shrinking_steps(kernel):
 
 @pytest.mark.parametrize("kernel", ["se", "matern", "empirical"])
 def test_information_gain_is_within_1_minus_1_over_e_of_the_best_multiset(kernel):
-    """C: greedy <= gamma_t <= greedy / (1 - 1/e), the maximum found by trying every multiset of 6 arms."""
+    """C.
+
+    Greedy <= gamma_t <= greedy / (1 - 1/e), the maximum found by trying every multiset of 6 arms.
+    """
     small = K[kernel][:6, :6]
     gains = core.information_gain(small, 5, 1.0)
     for t in range(1, 6):

@@ -1,4 +1,7 @@
-"""Problems of SPEC 5: synthetic, the two real data sets (originals and stand-ins), and a user's table."""
+"""Problems of SPEC 5.
+
+Synthetic, the two real data sets (originals and stand-ins), and a user's table.
+"""
 
 import hashlib
 import importlib.util
@@ -24,7 +27,7 @@ SHA = {
 }
 
 
-# ------------------------------------------------------------------------------------------------------------------ synthetic
+# ---- synthetic ----------------------------------------------------------------------------------
 @pytest.mark.parametrize("kernel", ["se", "matern"])
 @pytest.mark.parametrize("noise", ["uniform", "t3"])
 def test_synthetic_problem_is_the_papers(kernel, noise):
@@ -47,7 +50,10 @@ def test_synthetic_problem_is_the_papers(kernel, noise):
 
 
 def test_synthetic_f_is_a_combination_of_kernel_columns_with_bounded_weights():
-    """f = K w with w_i a sum of U[-1,1] weights; Matern's K is well enough conditioned to recover w. Sum |w| <= 100."""
+    """f = K w with w_i a sum of U[-1,1] weights.
+
+    Matern's K is well enough conditioned to recover w. Sum |w| <= 100.
+    """
     problem = core.synthetic_problem(kernel="matern", noise="uniform", seed=4)
     w = np.linalg.solve(problem.K, problem.f)
     np.testing.assert_allclose(problem.K @ w, problem.f, atol=1e-9)
@@ -69,7 +75,7 @@ def test_noise_of_f_does_not_change_with_the_noise_law():
     )
 
 
-# ------------------------------------------------------------------------------------------------------------------ rewards
+# ---- rewards ------------------------------------------------------------------------------------
 def test_uniform_noise_stays_within_R_and_fills_it():
     problem = core.Problem(K=np.eye(2), f=[0.5, -0.5], B=1.0, R=3.0, v=10.0, c=3.0)
     y = problem.sample(1, np.random.default_rng(0), size=20_000)
@@ -109,7 +115,7 @@ def test_sample_is_reward_of_draw(noise):
     assert np.ndim(problem.sample(3, np.random.default_rng(5))) == 0
 
 
-# ------------------------------------------------------------------------------------------------------------------ table
+# ---- table --------------------------------------------------------------------------------------
 def test_table_problem_follows_the_definitions():
     rng = np.random.default_rng(1)
     samples, train = rng.gamma(2.0, 3.0, (30, 5)), rng.gamma(2.0, 3.0, (20, 5))
@@ -135,7 +141,9 @@ def test_a_table_below_zero_still_bounds_f():
 
 @pytest.mark.parametrize("size", [1.0, 1e6, 1e-6])
 def test_a_column_that_varies_by_rounding_alone_counts_as_constant(size):
-    """The limit is 1e-14 of the column's own size, so that neither its unit nor the other columns matter."""
+    """The limit is 1e-14 of the column's own size, so that neither its unit nor the other columns
+    matter.
+    """
     table = np.random.default_rng(1).random((10, 3))
     for spread, kept in ((5e-15, False), (5e-14, True)):
         table[:, 1] = size * (1 + spread * (np.arange(10) == 4))
@@ -162,7 +170,7 @@ def test_problem_is_frozen_and_copies_its_arrays():
     assert problem.reward(0, 0) == before
 
 
-# ------------------------------------------------------------------------------------------------------------------ the two real data sets
+# ---- the two real data sets ---------------------------------------------------------------------
 def originals():
     """The folder with the original files, or None, said loudly."""
     for folder in (

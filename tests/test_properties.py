@@ -1,6 +1,9 @@
-"""Random calls of the public names: a finite answer, or a ValueError that names an argument. Nothing else, and no floating-point warning.
+"""Random calls of the public names: a finite answer, or a ValueError that names an argument.
 
-The profile `fixed` (default) draws the same examples on every machine; HYPOTHESIS_PROFILE=explore draws new ones each time, ten times as many.
+Nothing else, and no floating-point warning.
+
+The profile `fixed` (default) draws the same examples on every machine; HYPOTHESIS_PROFILE=explore
+draws new ones each time, ten times as many.
 """
 
 import math
@@ -36,7 +39,9 @@ def cases(number):
 
 
 def outcome(call, *arguments):
-    """The answer of `call`, or None where it was refused with a ValueError that names one of `arguments` at its start."""
+    """The answer of `call`, or None where it was refused with a ValueError that names one of
+    `arguments` at its start.
+    """
     try:
         return call()
     except ValueError as error:
@@ -72,7 +77,11 @@ SETTINGS_OF_ONE_NUMBER = ("T", "eps", "lam", "delta", "acc", "beta_scale", "q", 
 
 @st.composite
 def kernels(draw):
-    """A valid kernel matrix: SE, Matern or a Gram matrix of random rank, with a diagonal of at most 1 and perhaps repeated arms."""
+    """A valid kernel matrix.
+
+    SE, Matern or a Gram matrix of random rank, with a diagonal of at most 1 and perhaps repeated
+    arms.
+    """
     n = draw(st.integers(1, 7))
     kind = draw(st.sampled_from(["se", "matern", "gram", "identity", "ones", "zero"]))
     if kind == "identity":
@@ -106,7 +115,7 @@ def problems(draw):
     )
 
 
-# ------------------------------------------------------------------------------------------------------------------ odd kinds
+# ---- odd kinds ----------------------------------------------------------------------------------
 ODD = st.sampled_from(
     [
         1j,
@@ -138,7 +147,10 @@ ANY = st.one_of(st.floats(0.1, 5), st.integers(1, 5), ODD)
 
 
 def built(values, how):
-    """A list of anything as the array of objects, the masked array or the plain list it came from; None where NumPy itself refuses."""
+    """A list of anything as the array of objects, the masked array or the plain list it came from.
+
+    None where NumPy itself refuses.
+    """
     array = np.empty(len(values), object)
     array[:] = values
     if how == "masked":
@@ -152,7 +164,10 @@ ARRAYS = st.builds(
 
 
 def plain(values):
-    """What the core may take for three numbers: no kind that NumPy would turn into a number without a word."""
+    """What the core may take for three numbers.
+
+    No kind that NumPy would turn into a number without a word.
+    """
     real = lambda x: (
         isinstance(x, (bool, int, float, np.integer, np.floating, Fraction))
         and not isinstance(x, np.timedelta64)
@@ -221,7 +236,7 @@ def test_settings_of_any_kind_are_numbers_or_are_refused(name, setting, value, c
         assert finite(algorithm.mu, algorithm.sigma, algorithm.beta)
 
 
-# ------------------------------------------------------------------------------------------------------------------ kernels
+# ---- kernels ------------------------------------------------------------------------------------
 @cases(150)
 @given(POINTS, POINTS, ANY_POSITIVE, ANY_POSITIVE)
 def test_kernels_of_any_input(X, Y, lengthscale, nu):
@@ -280,7 +295,7 @@ def test_tables_of_any_numbers(table):
         assert np.all(np.abs(table) <= bound)
 
 
-# ------------------------------------------------------------------------------------------------------------------ posterior, gain, features
+# ---- posterior, gain, features ------------------------------------------------------------------
 @cases(100)
 @given(
     kernels(),
@@ -345,7 +360,7 @@ def test_features_never_exceed_the_kernel(K, data):
     assert np.allclose((phi.T @ phi)[dictionary], K[dictionary], atol=1e-7)
 
 
-# ------------------------------------------------------------------------------------------------------------------ curator
+# ---- curator ------------------------------------------------------------------------------------
 @cases(100)
 @given(NUMBER, NUMBER, NUMBER, NUMBER)
 def test_ctl_of_any_numbers(eps, B, R, y):
@@ -382,7 +397,7 @@ def test_lemma_1_log_density_ratio_never_exceeds_eps(eps, B, R, y, y_prime, repo
     )  # each is a rounded number
 
 
-# ------------------------------------------------------------------------------------------------------------------ algorithms
+# ---- algorithms ---------------------------------------------------------------------------------
 SETTINGS = (
     "name",
     "T",
@@ -471,7 +486,10 @@ def test_algorithms_with_any_settings(problem, data):
 @cases(100)
 @given(problems(), st.data())
 def test_any_finite_reward_leaves_a_finite_answer(problem, data):
-    """Below 1e100 always; beyond that it may be refused. A learner that a single user can switch off is not robust."""
+    """Below 1e100 always; beyond that it may be refused.
+
+    A learner that a single user can switch off is not robust.
+    """
     name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA", "PE"]))
     algorithm = core.make(
         name,
@@ -493,7 +511,10 @@ def test_any_finite_reward_leaves_a_finite_answer(problem, data):
 @cases(60)
 @given(problems(), st.data())
 def test_random_settings_agree_with_the_oracle(problem, data):
-    """Teacher forcing again, on whatever hypothesis draws; the draw of the dictionary is taken out by q = inf."""
+    """Teacher forcing again, on whatever hypothesis draws.
+
+    The draw of the dictionary is taken out by q = inf.
+    """
     name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA"]))
     chosen = dict(
         eps=data.draw(st.one_of(st.none(), st.floats(0.1, 10))),
@@ -535,7 +556,7 @@ def test_random_settings_agree_with_the_oracle(problem, data):
         assert np.allclose(fast.mu, slow.mu, atol=1e-7 * size)
 
 
-# ------------------------------------------------------------------------------------------------------------------ simulate, bounds, radius
+# ---- simulate, bounds, radius -------------------------------------------------------------------
 @cases(60)
 @given(
     problems(),

@@ -1,4 +1,7 @@
-"""simulate(...): the same numbers as driving ask/tell by hand, whatever the number of processes; common random numbers; records."""
+"""simulate(...): the same numbers as driving ask/tell by hand, whatever the number of processes.
+
+Common random numbers; records.
+"""
 
 import concurrent.futures as futures
 import functools
@@ -34,7 +37,10 @@ CASES = {
 
 
 def by_hand(problem, name, T, seed, trial, eps=None, **settings):
-    """The documented recipe: draw users and privacy noise from streams(seed, trial), then ask and tell."""
+    """The documented recipe.
+
+    Draw users and privacy noise from streams(seed, trial), then ask and tell.
+    """
     problem_seed, env, privacy, sketch = core.streams(seed, trial)
     problem = problem if isinstance(problem, core.Problem) else problem(problem_seed)
     learner = core.make(name, problem, T, eps=eps, rng=np.random.default_rng(sketch), **settings)
@@ -250,7 +256,10 @@ def test_regret_is_the_running_sum_of_gaps():
 
 
 def test_clipped_counts_the_rewards_outside_the_curators_range():
-    """R is too small on purpose: every |reward| above B + R is clipped and counted; without a curator nothing is."""
+    """R is too small on purpose: every |reward| above B + R is clipped and counted.
+
+    Without a curator nothing is.
+    """
     problem = core.Problem(K=np.eye(1), f=[0.9], B=1.0, R=0.1, v=2.0, c=1.0, noise="t3")
     out = core.simulate(problem, ["TGP"], 300, trials=1, seed=0, trace=True)
     outside = int(np.sum(np.abs(out.records["reports"]) > 1.1))
@@ -293,7 +302,9 @@ def test_an_arm_without_variance_needs_no_band_unless_its_mean_is_wrong():
 
 
 def test_streams_are_independent_children_of_one_seed():
-    """No two of the streams of any trial start alike, and none depends on how much another was used."""
+    """No two of the streams of any trial start alike, and none depends on how much another was
+    used.
+    """
     first = []
     for trial in range(4):
         problem_seed, env, privacy, sketch = core.streams(7, trial)
@@ -330,7 +341,10 @@ def test_progress_is_reported_run_by_run():
 
 
 def test_learning_beats_uniform_play_on_an_easy_problem():
-    """Three far-apart arms, gap 1, light noise: each algorithm has less than half of uniform play's regret. Fixed seeds; no chance involved."""
+    """Three far-apart arms, gap 1, light noise.
+
+    Each algorithm has less than half of uniform play's regret. Fixed seeds; no chance involved.
+    """
     problem = core.Problem(K=np.eye(3), f=[-1.0, 0.0, 1.0], B=1.0, R=0.1, v=1.1, c=0.1)
     out = core.simulate(
         problem, ["TGP", "ATA", "MoMA", "GP-UCB"], 3000, trials=2, seed=0, beta_scale=0.3
@@ -338,7 +352,7 @@ def test_learning_beats_uniform_play_on_an_easy_problem():
     assert np.all(out.regret[:, :, -1] < 0.5 * 3000 * out.records["uniform"])
 
 
-# ------------------------------------------------------------------------------------------------------------------ any executor
+# ---- any executor -------------------------------------------------------------------------------
 class Counting(futures.Executor):
     """An executor of somebody else's: it counts, and it must not be shut down."""
 

@@ -1,6 +1,9 @@
-"""Theorems 2-4, the Corollary and their errata: what the pages `ub_*` and `errata` compute, held as identities, enumerations and limits.
+"""Theorems 2-4, the Corollary and their errata.
 
-`page(name, cell, ...)` runs code cells of a notebook as they are, so that the functions tested are those the reader sees.
+What the pages `ub_*` and `errata` compute, held as identities, enumerations and limits.
+
+`page(name, cell, ...)` runs code cells of a notebook as they are, so that the functions tested are
+those the reader sees.
 """
 
 import itertools
@@ -51,7 +54,7 @@ def features(K):
     return np.sqrt(np.maximum(w, 0))[:, None] * Q.T
 
 
-# ------------------------------------------------------------------------------------------- Lemmas 5, 6 and 7
+# ---- Lemmas 5, 6 and 7 --------------------------------------------------------------------------
 
 
 def test_lemma_5_width_is_the_ridge_leverage_score_times_lambda():
@@ -89,7 +92,7 @@ def test_lemma_7_sum_of_widths_is_below_both_explicit_constants(lam):
         )
 
 
-# ------------------------------------------------------------------------------------------- the information gain
+# ---- the information gain -----------------------------------------------------------------------
 
 
 def test_ceiling_of_the_page_is_above_the_best_multiset_and_close_to_greedy():
@@ -107,7 +110,10 @@ def test_ceiling_of_the_page_is_above_the_best_multiset_and_close_to_greedy():
 
 
 def test_ceiling_counts_what_rounding_drops():
-    """diag(1, 1e-15): the second arm is below the cut, but at T = 1e16 it is worth ln(6)/2 nats; the true maximum is at about half of T each."""
+    """diag(1, 1e-15): the second arm is below the cut, but at T = 1e16 it is worth ln(6)/2 nats.
+
+    The true maximum is at about half of T each.
+    """
     T, small = 1e16, 1e-15
     best = max(
         0.5 * math.log1p(T * (1 - x)) + 0.5 * math.log1p(T * x * small)
@@ -125,7 +131,7 @@ def test_ceiling_grows_like_n_over_two_log_T_in_the_end():
     assert abs(step - 5 * math.log(10)) < 1e-3
 
 
-# ------------------------------------------------------------------------------------------- Theorem 2 (C-ata)
+# ---- Theorem 2 (C-ata) --------------------------------------------------------------------------
 
 
 def test_erratum_a11_printed_coefficient_crosses_the_right_one_at_root_two_minus_one():
@@ -163,7 +169,7 @@ def test_theorem_2_width_by_hand():
     assert abs(a.b - math.sqrt(34 / math.log(4000))) < 1e-12
 
 
-# ------------------------------------------------------------------------------------------- Theorem 3 (C-tgp)
+# ---- Theorem 3 (C-tgp) --------------------------------------------------------------------------
 
 
 def test_theorem_3_width_by_hand():
@@ -255,7 +261,7 @@ def test_erratum_a10_truncation_point_tends_to_the_range_not_to_zero():
     assert all(x > y > 2 for x, y in zip(b, b[1:])) and abs(b[-1] - 2) < 1e-6
 
 
-# ------------------------------------------------------------------------------------------- Lemmas 8 and 9
+# ---- Lemmas 8 and 9 -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -292,7 +298,10 @@ def test_lemma_9_with_the_sharper_constants_for_random_dictionaries(seed):
 
 
 def test_erratum_a9_without_one_over_lambda_dictionaries_fail_and_with_it_they_do_not():
-    """False-alarm rate: Lemma 8 bounds a failure with 1/lam by delta = 0.1; measured, eigenvalues stay within a tenth of the allowance."""
+    """False-alarm rate: Lemma 8 bounds a failure with 1/lam by delta = 0.1.
+
+    Measured, eigenvalues stay within a tenth of the allowance.
+    """
     space = page("ub_coverage", "events", "events-2", delta=0.1, T_events=5000, seed=5)
     inside = lambda e: e[0] >= 0.5 and e[1] <= 1.5
     assert all(inside(space["dictionary"](1e-3, space["q_loose"] / 1e-3)) for _ in range(10))
@@ -307,7 +316,7 @@ def test_erratum_b12_scaling_the_dictionary_leaves_the_projection_alone():
     assert np.abs(plain.T @ plain - scaled.T @ scaled).max() < 1e-10
 
 
-# ------------------------------------------------------------------------------------------- Lemmas 10, 11 (C-lse-j, C-lse)
+# ---- Lemmas 10, 11 (C-lse-j, C-lse) -------------------------------------------------------------
 
 
 def test_erratum_a4_exact_tail_exceeds_the_printed_bound_and_not_hoeffdings():
@@ -364,7 +373,10 @@ def test_erratum_a5_lemma_10_is_false_at_lambda_one_after_nineteen_rounds():
 
 
 def test_erratum_a5_lemma_10_holds_for_the_same_noise_on_a_fixed_design():
-    """The same jumps with x = 1 throughout: Chebyshev keeps P(M > 9) below 1/9, far from 1/4 (exact, by enumeration)."""
+    """The same jumps with x = 1 throughout.
+
+    Chebyshev keeps P(M > 9) below 1/9, far from 1/4 (exact, by enumeration).
+    """
     one_path = page("errata", "a5-lemma-code", "a5-lemma-code-2")["one_path"]
     jump = lambda n: 3 * math.sqrt((1 + 1e-9) * (1 + n))
     total = 0.0
@@ -383,12 +395,13 @@ def test_erratum_a5_cross_terms_of_moma_itself_are_not_zero():
     assert abs(np.corrcoef(space["M"].T)[0, 1]) > 1e-3
 
 
-# ------------------------------------------------------------------------------------------- the repair (C-moma, C-cor)
+# ---- the repair (C-moma, C-cor) -----------------------------------------------------------------
 
 
 def enumerate_runs(seed, lam, copies=2, epochs=4, c=1.0, alpha=1.0):
-    """All runs of a random adaptive design -> probability (paths,), M^{1+alpha} (paths, epochs, copies), the level X_0, largest conditional rise of X and of
-    its product."""
+    """All runs of a random adaptive design -> probability (paths,), M^{1+alpha} (paths, epochs,
+    copies), the level X_0, largest conditional rise of X and of its product.
+    """
     rng, order = np.random.default_rng(seed), 1 + alpha
     arms, look = rng.uniform(-1, 1, (4, 2)), rng.normal(size=(copies, 2))
     size = rng.uniform(1, 3)
@@ -455,7 +468,10 @@ def test_steps_1_to_3_by_enumeration_supermartingale_product_and_ville(seed, lam
 
 @pytest.mark.parametrize("alpha", [1.0, 0.7, 0.25, 0.02])
 def test_power_of_a_hilbert_norm_has_the_constant_of_the_lemma_and_not_much_less(alpha):
-    """|a+b|^p <= |a|^p + p|a|^{p-2}<a,b> + 2^{2-p}|b|^p in three dimensions; nine tenths of the constant fail for a of norm 1, b = -x a."""
+    """|a+b|^p <= |a|^p + p|a|^{p-2}<a,b> + 2^{2-p}|b|^p in three dimensions.
+
+    Nine tenths of the constant fail for a of norm 1, b = -x a.
+    """
     rng, p = np.random.default_rng(7), 1 + alpha
     a, b = (rng.normal(size=(50000, 3)) * 10.0 ** rng.uniform(-2, 2, (50000, 1)) for _ in range(2))
     b[:5000] = -a[:5000] * 10.0 ** rng.uniform(-1, 1, (5000, 1)) + 1e-3 * b[:5000]
@@ -519,7 +535,10 @@ def test_repaired_moma_width_is_three_root_of_sixteen_c_gamma_and_constant():
 
 
 def test_a_single_copy_gives_gp_ucb_a_band_with_one_over_root_delta_erratum_a15():
-    """Step 3 with k = 1, exactly: P(exists n: M_n^{1+alpha} > X_0 / delta) <= delta for adaptive designs."""
+    """Step 3 with k = 1, exactly: P(exists n.
+
+    M_n^{1+alpha} > X_0 / delta) <= delta for adaptive designs.
+    """
     for seed in range(4):
         for alpha in (1.0, 0.4):
             p, M, level, _ = enumerate_runs(seed, 1.0, copies=1, epochs=5, alpha=alpha)
@@ -545,13 +564,19 @@ def test_erratum_a8_printed_band_fails_with_certainty_for_small_lambda_and_the_c
     [(Fraction(1), 1), (Fraction(1, 2), Fraction(7, 6)), (Fraction(1, 4), Fraction(13, 10))],
 )
 def test_theorem_4_powers_of_gamma_and_T(alpha, power):
-    """k N^{1/2} gamma^{1/2} times (m c)^{1/(1+a)} N^{(1-a)/(2(1+a))}, m ~ gamma: gamma^{(3+a)/(2(1+a))} T^{1/(1+a)}."""
+    """k N^{1/2} gamma^{1/2} times (m c)^{1/(1+a)} N^{(1-a)/(2(1+a))}, m ~ gamma.
+
+    Gamma^{(3+a)/(2(1+a))} T^{1/(1+a)}.
+    """
     assert Fraction(1, 2) + 1 / (1 + alpha) == (3 + alpha) / (2 * (1 + alpha)) == power
     assert Fraction(1, 2) + (1 - alpha) / (2 * (1 + alpha)) == 1 / (1 + alpha)
 
 
 def test_repaired_moma_and_ata_have_the_same_powers_of_gamma_and_T():
-    """ATA: sqrt(m) t^{(1-a)/(2(1+a))} with m ~ gamma; repaired MoMA: sqrt(gamma) N^{(1-a)/(2(1+a))}; both times sqrt(T gamma)."""
+    """ATA: sqrt(m) t^{(1-a)/(2(1+a))} with m ~ gamma; repaired MoMA.
+
+    Sqrt(gamma) N^{(1-a)/(2(1+a))}; both times sqrt(T gamma).
+    """
     for alpha in (Fraction(1), Fraction(1, 2), Fraction(1, 10)):
         power = (1 - alpha) / (2 * (1 + alpha))
         assert Fraction(1, 2) + power == 1 / (1 + alpha) and Fraction(1, 2) + Fraction(1, 2) == 1
@@ -572,11 +597,14 @@ def test_truncation_at_the_fourth_root_gives_three_quarters():
     assert abs(math.log(ratio) / math.log(16) - 0.75) < 1e-12
 
 
-# ------------------------------------------------------------------------------------------- GP-UCB without truncation (A15)
+# ---- GP-UCB without truncation (A15) ------------------------------------------------------------
 
 
 def test_cut_laplace_noise_is_sub_gaussian_with_half_its_cut_term_by_term():
-    """E e^{uX} = 1 + sum u^{2j} P(Poisson(q) >= 2j+1) is below e^{u^2 q/4}, term by term; the first terms by quadrature."""
+    """E e^{uX} = 1 + sum u^{2j} P(Poisson(q) >= 2j+1) is below e^{u^2 q/4}, term by term.
+
+    The first terms by quadrature.
+    """
     q = np.geomspace(1e-2, 500, 4000)
     for j in range(1, 60):
         assert (stats.poisson.sf(2 * j, q) <= np.exp(j * np.log(q / 4) - math.lgamma(j + 1))).all()
@@ -605,7 +633,10 @@ def test_cut_laplace_noise_is_sub_gaussian_with_half_its_cut_term_by_term():
 
 
 def test_the_constant_of_cut_laplace_noise_cannot_be_lowered_much():
-    """At u = 2 the bound q/2 is attained up to a term that does not grow with q: 2 ln E e^{2X} / 4 >= q/2 - ln 2."""
+    """At u = 2 the bound q/2 is attained up to a term that does not grow with q.
+
+    2 ln E e^{2X} / 4 >= q/2 - ln 2.
+    """
     for cut in (5.0, 20.0, 80.0):
         mgf = math.exp(-cut) + (math.expm1(cut) - math.expm1(-3 * cut) / 3) / 2
         assert cut / 2 - math.log(2) <= math.log(mgf) / 2 <= cut / 2
@@ -618,12 +649,14 @@ def test_self_normalised_inequality_by_enumeration_of_an_adaptive_game():
         assert (space["ever"] >= 1 / delta).mean() <= delta
 
 
-# ------------------------------------------------------------------------------------------- ATA, pathwise
+# ---- ATA, pathwise ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_ata_removes_is_bounded_on_every_path(seed):
-    """|r - rhat| <= sum (uy)^2/b in norm <= (Y^2/b) sqrt(tr) <= (Y^2/b) sqrt(2 gain), whatever dictionary, reports and threshold."""
+    """|r - rhat| <= sum (uy)^2/b in norm <= (Y^2/b) sqrt(tr) <= (Y^2/b) sqrt(2 gain), whatever
+    dictionary, reports and threshold.
+    """
     rng, K = np.random.default_rng(seed), kernel("matern")
     cut = 0
     for _ in range(60):
@@ -664,7 +697,7 @@ def test_rows_of_the_whitened_features_have_the_norms_that_lemma_10_uses(alpha):
         ) * (1 + 1e-9)
 
 
-# ------------------------------------------------------------------------------------------- claims without a page of their own
+# ---- claims without a page of their own ---------------------------------------------------------
 
 
 def test_gaussian_and_laplace_tails_are_sub_weibull_with_theta_one_half_and_one():
@@ -680,7 +713,11 @@ def test_gaussian_and_laplace_tails_are_sub_weibull_with_theta_one_half_and_one(
 
 @pytest.mark.parametrize("theta", [0.5, 1.0, 2.0])
 def test_clipping_at_the_prescribed_radius_shifts_the_mean_by_less_than_one_over_root_T(theta):
-    """C-unbounded-regret: |E clip(f + eta) - f| <= kappa = int_R^inf P(|eta| > x) dx, also for noise on one side, and sqrt(T) kappa -> 0."""
+    """C-unbounded-regret.
+
+    |E clip(f + eta) - f| <= kappa = int_R^inf P(|eta| > x) dx, also for noise on one side, and
+    sqrt(T) kappa -> 0.
+    """
     tail = lambda x: math.exp(-(x ** (1 / theta)))
     weight = []
     for T in (10**2, 10**4, 10**6):
@@ -698,7 +735,11 @@ def test_clipping_at_the_prescribed_radius_shifts_the_mean_by_less_than_one_over
 
 
 def test_half_the_width_changes_the_lower_bound_by_a_constant_factor():
-    """M/2^d for M in T Delta, Delta = (M/T)^s: solved with M = (1/Delta)^{d/nu} the factor is free of T; with M = ln(1/Delta)^{d/2} it tends to 2^{-ds}."""
+    """M/2^d for M in T Delta, Delta = (M/T)^s.
+
+    Solved with M = (1/Delta)^{d/nu} the factor is free of T; with M = ln(1/Delta)^{d/2} it tends
+    to 2^{-ds}.
+    """
 
     def loss(log_T, log_cells, d=2, s=0.5):
         log_Delta = lambda less: optimize.brentq(
@@ -761,9 +802,14 @@ def test_the_spread_over_functions_exceeds_the_spread_over_noise():
 
 
 def test_high_probability_lower_bound_by_enumeration_of_whole_games():
-    """C-lb-hp: P_f(A) + P_f'(A^c) >= exp(-D)/2 and D <= z^2 sum E N_i (V_i Delta/b)^2, for every game tree of a learner with one-bit reports.
+    """C-lb-hp.
 
-    Five cells, rewards +-1, randomised response at eps; the learner's play is a random function of all past bits."""
+    P_f(A) + P_f'(A^c) >= exp(-D)/2 and D <= z^2 sum E N_i (V_i Delta/b)^2, for every game tree of
+    a learner with one-bit reports.
+
+    Five cells, rewards +-1, randomised response at eps; the learner's play is a random function of
+    all past bits.
+    """
     rng, T, V = np.random.default_rng(5), 8, bounds.bump(1)[2]
     assert 2 - 3 * V[2:].max() > 1.7  # a play inside cell 1 costs more than Delta under f'
     for eps, Delta in [(0.3, 0.2), (1.0, 0.1), (2.0, 0.05)]:
@@ -794,7 +840,7 @@ def test_high_probability_lower_bound_by_enumeration_of_whole_games():
         assert sum(halves) >= math.exp(-D) / 2 >= math.exp(-bound) / 2
 
 
-# ------------------------------------------------------------------------------------------- other errata
+# ---- other errata -------------------------------------------------------------------------------
 
 
 def test_erratum_a3_private_step_is_weaker_than_none_beyond_0_3027():
@@ -803,7 +849,10 @@ def test_erratum_a3_private_step_is_weaker_than_none_beyond_0_3027():
 
 
 def exact_kl(Delta, eps=1.0):
-    """KL(P_0 || P_m) of Laplace reports of 0, or with probability p of a = 1/(2 Delta); and p (alpha = v = 1)."""
+    """KL(P_0 || P_m) of Laplace reports of 0, or with probability p of a = 1/(2 Delta).
+
+    And p (alpha = v = 1).
+    """
     a, p = 1 / (2 * Delta), 4 * Delta**2
     s = 2 * a / eps
     u = lambda x: math.expm1((abs(x) - abs(x - a)) / s)  # density ratio - 1, mean 0
@@ -916,7 +965,9 @@ def test_erratum_b11_selection_by_point_is_biased_and_by_index_is_not():
 
 
 def test_erratum_b18_odd_k_has_exact_ties_in_the_first_epoch():
-    """The mean of a distance to the left and one to the right is (y_b - y_a)/2 for every y between."""
+    """The mean of a distance to the left and one to the right is (y_b - y_a)/2 for every y
+    between.
+    """
     rng = np.random.default_rng(0)
     ties = {
         k: np.mean(
