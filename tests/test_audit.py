@@ -9,16 +9,20 @@ import sys
 import threading
 import time
 import tracemalloc
+from math import inf, nan
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from scipy.stats import beta, binom
 
 import ldpbo_core as core
 from ldpbo import bounds
 
-EPS, B, R = 1.0, 1.0, 1.0
+EPS = 1.0
+B = 1.0
+R = 1.0
 C = B + R
 secure = pytest.mark.skipif(
     not any((Path(p) / "opendp").exists() for p in sys.path), reason="needs the extra `secure`"
@@ -45,7 +49,7 @@ HONEST_CTL = core.CTL(EPS, B, R)
 CHEATS = {
     "scale halved": (cheat(scale=HONEST_CTL.scale / 2), C, -C, False),
     "scale a tenth too small": (cheat(scale=0.9 * HONEST_CTL.scale), C, -C, False),
-    "clipping removed, one outlier": (cheat(bound=math.inf), 5 * C, 0.0, False),
+    "clipping removed, one outlier": (cheat(bound=inf), 5 * C, 0.0, False),
     "one bit with wrong probabilities": (cheat(core.OneBit, eps=1.1), C, -C, True),
     "one seed shared by two users": (cheat(draw=shared_seed), [0.3, 0.3], [0.3, 0.4], False),
     "noise of bounded size": (cheat(draw=lambda rng, size: rng.uniform(-2, 2, size)), C, -C, False),
@@ -69,11 +73,9 @@ def test_a_cheat_is_flagged_at_99_percent_five_times_out_of_five(name):
 @pytest.mark.parametrize("y, y_prime", [(2.0, -2.0), (0.0, 1.0), (0.3, 0.7), (1.9, -0.123)])
 def test_low_bits_condemn_floating_point_laplace_and_only_they_do(y, y_prime):
     with_bits = bounds.audit(HONEST_CTL, y, y_prime, 400_000, rng=0)
-    assert (
-        with_bits.flagged
-        and with_bits.event.startswith(("lowest bit", "trailing zeros"))
-        and with_bits.eps_low > 4 * EPS
-    )
+    assert with_bits.flagged
+    assert with_bits.event.startswith(("lowest bit", "trailing zeros"))
+    assert with_bits.eps_low > 4 * EPS
     assert not bounds.audit(HONEST_CTL, y, y_prime, 400_000, rng=0, bits=False).flagged
 
 
@@ -82,7 +84,9 @@ def test_an_auditors_own_clue_condemns_inputs_that_differ_in_the_seventh_digit()
 
     It needs no difference in size.
     """
-    y, y_prime, s = 1.7, 1.7000001, HONEST_CTL.scale
+    y = 1.7
+    y_prime = 1.7000001
+    s = HONEST_CTL.scale
     log = np.frompyfunc(
         math.log, 1, 1
     )  # the C library's, as rng.laplace takes it; np.log may differ from it in the last bit
@@ -95,9 +99,9 @@ def test_an_auditors_own_clue_condemns_inputs_that_differ_in_the_seventh_digit()
 
     clues = lambda r: {"reachable": 2 * reachable(r[:, 0], y) + reachable(r[:, 0], y_prime)}
     result = bounds.audit(HONEST_CTL, y, y_prime, 100_000, rng=0, clues=clues)
-    assert (
-        result.flagged and result.event.startswith("reachable") and result.right == result.guesses
-    )
+    assert result.flagged
+    assert result.event.startswith("reachable")
+    assert result.right == result.guesses
     assert not bounds.audit(HONEST_CTL, y, y_prime, 100_000, rng=0, bits=False).flagged
 
 
@@ -115,9 +119,9 @@ def test_noise_that_is_safe_in_floating_point_survives_the_low_bits():
 
 def test_identity_is_honestly_infinite():
     result = bounds.audit(core.Identity(), 0.1, 0.2, 10_000, rng=0)
-    assert (
-        result.promised == math.inf and not result.flagged and result.right == result.guesses > 2000
-    )
+    assert result.promised == inf
+    assert not result.flagged
+    assert result.right == result.guesses > 2000
     assert result.eps_low == pytest.approx(
         math.log(0.01 ** (1 / result.guesses) / (1 - 0.01 ** (1 / result.guesses)))
     )
@@ -160,7 +164,7 @@ class SignedZero(RarelyRaw):
 
 class NotANumber(RarelyRaw):
     rate = 0.01
-    raw = lambda self, y, report: np.where(np.greater(y, 0), math.nan, report)
+    raw = lambda self, y, report: np.where(np.greater(y, 0), nan, report)
 
 
 class LastBit(core.OneBit):
@@ -168,7 +172,7 @@ class LastBit(core.OneBit):
 
     def report(self, y, draw):
         r = super().report(y, draw)
-        return np.where(np.greater(y, 0), np.nextafter(r, math.inf), r)[()]
+        return np.where(np.greater(y, 0), np.nextafter(r, inf), r)[()]
 
 
 class RawSingles(core.CTL):
@@ -207,7 +211,7 @@ class Seeded(core.CTL):
     """The same seed at each call; for an array, one draw for all."""
 
     def draw(self, rng, size=None):
-        return np.random.default_rng(3).laplace()
+        return default_rng(3).laplace()
 
 
 class Remembers(core.CTL):
@@ -267,7 +271,8 @@ def test_ten_million_games_find_a_leak_of_three_in_a_hundred_thousand_within_a_m
 
 def test_clues_have_exact_names_and_values():
     """0.7 and 0.7000001 are two clues; the lowest bit is that of report - y, not of report + y."""
-    y, y_prime = np.array([0.7, 0.375 + 2.0**-30]), np.array([0.7000001, 1.0])
+    y = np.array([0.7, 0.375 + 2.0**-30])
+    y_prime = np.array([0.7000001, 1.0])
     report = np.array([[1.0, y[1] + 2.0**-20], [-0.0, 0.0]])
     found = {name: x for name, x, _ in bounds._clues(report, report, y, y_prime, True)}
     assert len(found) == len(list(bounds._clues(report, report, y, y_prime, True)))
@@ -278,16 +283,17 @@ def test_clues_have_exact_names_and_values():
         ]
         == -20
     )
-    assert found["sign bit of report 1"].tolist() == [0.0, 3.0] and found[
-        "sign bit of report 2"
-    ].tolist() == [0.0, 2.0]
+    assert found["sign bit of report 1"].tolist() == [0.0, 3.0]
+    assert found["sign bit of report 2"].tolist() == [0.0, 2.0]
 
 
 def test_outermost_cells_shrink_with_the_number_of_games():
     for n in (1000, 100_000):
-        x = np.random.default_rng(0).normal(size=n)
+        x = default_rng(0).normal(size=n)
         cuts = bounds._cuts(x, [0.5])
-        assert (x < cuts[0]).sum() <= 17 and (x >= cuts[-2]).sum() <= 20 and math.isnan(cuts[-1])
+        assert (x < cuts[0]).sum() <= 17
+        assert (x >= cuts[-2]).sum() <= 20
+        assert math.isnan(cuts[-1])
         assert 0.5 in cuts and np.nextafter(0.5, 1) in cuts  # a watched value is a cell of its own
 
 
@@ -337,7 +343,7 @@ class OwnGenerator(core.CTL):
 
     def __init__(self, eps, B, R):
         super().__init__(eps, B, R)
-        self.rng = np.random.default_rng(7)
+        self.rng = default_rng(7)
 
     def privatise(self, y, rng=None):
         return super().privatise(y, self.rng)
@@ -363,7 +369,7 @@ def test_more_flags_than_allowed_are_beyond_the_stated_rate():
 @pytest.mark.parametrize("name", HONEST)
 def test_honest_curators_are_flagged_no_more_often_than_stated(name):
     kind, y, y_prime, bits = HONEST[name]
-    rng = np.random.default_rng(2024)
+    rng = default_rng(2024)
     flags = sum(
         bounds.audit(kind(EPS, B, R), y, y_prime, 1000, 0.99, rng, bits=bits).flagged
         for _ in range(AUDITS)
@@ -373,7 +379,7 @@ def test_honest_curators_are_flagged_no_more_often_than_stated(name):
 
 @secure
 def test_secure_curator_is_flagged_no_more_often_than_stated():
-    curator, rng = core.SecureCTL(EPS, B, R), np.random.default_rng(2024)
+    curator, rng = core.SecureCTL(EPS, B, R), default_rng(2024)
     assert (
         sum(bounds.audit(curator, C, -C, 400, 0.99, rng).flagged for _ in range(AUDITS)) <= ALLOWED
     )
@@ -383,7 +389,7 @@ def test_the_rate_of_false_alarms_is_used_not_wasted():
     """At confidence 0.8 the one-bit curator, whose odds are exactly e^eps, is exceeded in up to 20
     % of audits, and in more than 10 %.
     """
-    rng = np.random.default_rng(5)
+    rng = default_rng(5)
     flags = sum(
         bounds.audit(core.OneBit(EPS, B, R), C, -C, 1000, 0.8, rng).flagged for _ in range(AUDITS)
     )
@@ -425,8 +431,8 @@ def test_k_reports_of_one_user_cost_close_to_k_eps():
         (dict(n=1e6), "n"),
         (dict(confidence=1.0), "confidence"),
         (dict(confidence=1e-300), "confidence"),
-        (dict(y=math.nan), "y"),
-        (dict(y_prime=[0.0, math.inf]), "y_prime"),
+        (dict(y=nan), "y"),
+        (dict(y_prime=[0.0, inf]), "y_prime"),
         (dict(y=[[1.0]]), "y"),
     ],
 )

@@ -7,6 +7,8 @@ limits where the answer is known.
 import numpy as np
 import oracle as o
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
 
 import ldpbo_core as core
 
@@ -23,18 +25,18 @@ MOMENTS = dict(B=1.5, R=1.0, v=5.0, c=3.0)
 def pair(name, kernel, T, oracle=None, alpha=1.0, eps=None, **settings):
     """The core's learner, the oracle's, and the noise of the reports they are both told."""
     problem = core.Problem(K=KERNEL[kernel], f=F, alpha=alpha, **MOMENTS)
-    learner = core.make(name, problem, T, eps=eps, rng=np.random.default_rng(3), **settings)
+    learner = core.make(name, problem, T, eps=eps, rng=default_rng(3), **settings)
     slow = o.oracle(
         oracle or name,
         KERNEL[kernel],
         T,
         alpha=alpha,
         eps=eps,
-        rng=np.random.default_rng(3),
+        rng=default_rng(3),
         **MOMENTS,
         **settings,
     )
-    rng = np.random.default_rng(9)
+    rng = default_rng(9)
     return (
         learner,
         slow,
@@ -70,11 +72,14 @@ def test_one_summary_an_epoch_agrees_with_the_oracle_action_by_action(name, kern
         arm = learner.ask()
         learner.tell(F[arm] + noise[t])
         slow.feed(arm, F[arm] + noise[t])
-        assert slow.margin["sketch"] > 1e-7 and tuple(learner.dictionary) == slow.dictionary
-        np.testing.assert_allclose(learner.mu, slow.mu, atol=1e-8)
-        np.testing.assert_allclose(learner.sigma**2, slow.sigma**2, atol=1e-9)
+        assert slow.margin["sketch"] > 1e-7
+        assert tuple(learner.dictionary) == slow.dictionary
+        assert_allclose(learner.mu, slow.mu, atol=1e-8)
+        assert_allclose(learner.sigma**2, slow.sigma**2, atol=1e-9)
         assert learner.beta == pytest.approx(slow.beta, rel=1e-9)
-    assert clear >= 0.9 * learner.N and len(set(slow.plays)) > 3 and learner.N == T // learner.k
+    assert clear >= 0.9 * learner.N
+    assert len(set(slow.plays)) > 3
+    assert learner.N == T // learner.k
 
 
 def test_with_one_play_an_epoch_moma_and_both_summaries_are_the_same_learner():
@@ -91,7 +96,7 @@ def test_with_one_play_an_epoch_moma_and_both_summaries_are_the_same_learner():
         for name in ("MoMA", "MoM", "MoMA-avg")
     }
     for name in ("MoM", "MoMA-avg"):
-        np.testing.assert_array_equal(runs[name].records["arms"], runs["MoMA"].records["arms"])
+        assert_array_equal(runs[name].records["arms"], runs["MoMA"].records["arms"])
 
 
 def test_the_median_ignores_outliers_that_the_average_follows():
@@ -107,9 +112,8 @@ def test_the_median_ignores_outliers_that_the_average_follows():
             learner.ask()
             learner.tell(1e6 if t % 7 in (2, 5) else 1.0)
         level[name] = learner.mu[0]
-    assert level["MoM"] == pytest.approx(1.0, rel=1e-8) and level["MoMA-avg"] == pytest.approx(
-        (5 + 2e6) / 7, rel=1e-8
-    )
+    assert level["MoM"] == pytest.approx(1.0, rel=1e-8)
+    assert level["MoMA-avg"] == pytest.approx((5 + 2e6) / 7, rel=1e-8)
 
 
 @pytest.mark.parametrize("constants", ["theorem", "repaired"])
@@ -133,12 +137,12 @@ def test_thompson_sampling_plays_the_best_arm_of_a_draw_from_the_exact_posterior
     """
     T, clear = 90, 0
     learner, slow, noise = pair("TS", kernel, T, "GP-UCB", **settings)
-    mirror, refresh = np.random.default_rng(3), core.REFRESH
+    mirror, refresh = default_rng(3), core.REFRESH
     try:
         core.REFRESH = 40
         for t in range(T):
             root = np.sqrt(learner.s.lam) * learner.ridge.F
-            np.testing.assert_allclose(root.T @ root, slow.covariance(), atol=1e-9)
+            assert_allclose(root.T @ root, slow.covariance(), atol=1e-9)
             scores = slow.mu + slow.beta * (mirror.standard_normal(len(root)) @ root)
             decided = o.pick_margin(list(scores)) > 5e-10
             arm = learner.ask()
@@ -147,11 +151,12 @@ def test_thompson_sampling_plays_the_best_arm_of_a_draw_from_the_exact_posterior
             clear += decided
             learner.tell(F[arm] + noise[t])
             slow.feed(arm, F[arm] + noise[t])
-            np.testing.assert_allclose(learner.mu, slow.mu, atol=1e-8)
+            assert_allclose(learner.mu, slow.mu, atol=1e-8)
             assert learner.beta == pytest.approx(slow.beta, rel=1e-9)
     finally:
         core.REFRESH = refresh
-    assert clear >= 0.95 * T and len(set(slow.plays)) > 3
+    assert clear >= 0.95 * T
+    assert len(set(slow.plays)) > 3
 
 
 def test_thompson_sampling_is_seeded_and_its_draws_have_the_width_beta():
@@ -197,7 +202,7 @@ def test_on_a_large_domain_the_draws_have_the_posteriors_width_too():
     finally:
         core.first_max = pick
     assert problem.residual > 0.1
-    np.testing.assert_allclose(
+    assert_allclose(
         np.var(draws, axis=0) / (learner.beta * learner.sigma) ** 2,
         1,
         atol=6.1 * np.sqrt(2 / 20000),
@@ -206,7 +211,8 @@ def test_on_a_large_domain_the_draws_have_the_posteriors_width_too():
 
 def test_thompson_sampling_does_not_depend_on_the_signs_of_eigenvectors(monkeypatch):
     """LAPACK may return q or -q for any of them, and does so differently on different processors."""
-    eigh, flip = np.linalg.eigh, np.random.default_rng(0).choice([-1.0, 1.0], 100)
+    eigh = np.linalg.eigh
+    flip = default_rng(0).choice([-1.0, 1.0], 100)
     runs = []
     for signs in (np.ones(100), flip):
         monkeypatch.setattr(
@@ -220,4 +226,4 @@ def test_thompson_sampling_does_not_depend_on_the_signs_of_eigenvectors(monkeypa
                 problem, "TS", 300, trials=1, seed=2, eps=1.0, beta_scale=0.1, workers=1
             ).regret[0, 0]
         )
-    np.testing.assert_array_equal(*runs)
+    assert_array_equal(*runs)

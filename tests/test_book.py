@@ -61,7 +61,9 @@ class Document(HTMLParser):
 
 
 def test_no_broken_internal_link_image_or_anchor(book):
-    site, seen, broken = book / "html", {}, []
+    site = book / "html"
+    seen = {}
+    broken = []
     ids = lambda path: seen.setdefault(
         path, Document(path).ids if path.suffix == ".html" else set()
     )
@@ -170,11 +172,9 @@ def browser():
 
 def load(browser, book, name, query=""):
     """-> page with its maths typeset, console errors, outside requests."""
-    page, errors, outside = (
-        browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light"),
-        [],
-        [],
-    )
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    errors = []
+    outside = []
     page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
     page.on("pageerror", lambda e: errors.append(str(e)))
     page.on(
@@ -295,6 +295,5 @@ def test_a_figures_svg_and_csv_can_be_downloaded(browser, book):
     for kind, begins in (("svg", "<?xml"), ("csv", "data,setting,algorithm,t,mean,low,high")):
         with page.expect_download() as download:
             page.locator(f'a[download="fig-panel-2a-regret.{kind}"]').click()
-        assert Path(download.value.path()).read_text("utf-8").startswith(
-            begins
-        ) and download.value.suggested_filename.endswith(kind)
+        assert Path(download.value.path()).read_text("utf-8").startswith(begins)
+        assert download.value.suggested_filename.endswith(kind)

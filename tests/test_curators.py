@@ -12,10 +12,13 @@ import pickle
 import re
 import subprocess
 import sys
+from math import exp, floor, inf, isfinite, nan
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 
 import ldpbo_core as core
 from ldpbo import bounds
@@ -62,7 +65,7 @@ def test_lemma1_log_density_ratio_never_exceeds_eps_and_attains_it(kind, eps, B,
 
 def test_without_clipping_an_outlier_breaks_the_bound():
     curator = core.CTL(1.0, 1.0, 1.0)
-    curator.bound = math.inf  # the paper's curator, outside its assumption
+    curator.bound = inf  # the paper's curator, outside its assumption
     assert abs(curator.log_density(30.0, 30.0) - curator.log_density(30.0, -2.0)) == pytest.approx(
         8.0
     )
@@ -80,9 +83,8 @@ def test_laplace_density_integrates_to_one_and_has_the_stated_variance(eps):
     )
     assert moment(0) == pytest.approx(1, rel=1e-9)
     assert moment(2) == pytest.approx(curator.variance, rel=1e-9)
-    assert curator.scale == pytest.approx(2 * 2.0 / eps) and curator.variance == pytest.approx(
-        8 * 4.0 / eps**2
-    )
+    assert curator.scale == pytest.approx(2 * 2.0 / eps)
+    assert curator.variance == pytest.approx(8 * 4.0 / eps**2)
 
 
 # ---- one bit -------------------------------------------------------------------------------------------------------
@@ -96,9 +98,8 @@ def test_one_bit_is_exactly_unbiased_with_variance_scale_squared_minus_y_squared
         assert p.sum() == pytest.approx(1, abs=1e-14)
         assert (p * reports_of(curator)).sum() == pytest.approx(y, abs=1e-13 * curator.scale)
         variance = (p * reports_of(curator) ** 2).sum() - y**2
-        assert variance == pytest.approx(
-            curator.scale**2 - y**2
-        ) and variance <= curator.variance * (1 + 1e-12)
+        assert variance == pytest.approx(curator.scale**2 - y**2)
+        assert variance <= curator.variance * (1 + 1e-12)
 
 
 def test_one_bit_threshold_is_the_stated_probability():
@@ -107,7 +108,7 @@ def test_one_bit_threshold_is_the_stated_probability():
     for y in REWARDS * 2:
         p = (1 + y / curator.scale) / 2
         draws = np.array([0.0, np.nextafter(p, 0), p, np.nextafter(1, 0)])
-        np.testing.assert_array_equal(
+        assert_array_equal(
             curator.report(np.full(4, y), draws), curator.scale * np.array([1, 1, -1, -1])
         )
         assert [curator.report(y, d) for d in draws] == list(
@@ -135,7 +136,8 @@ def test_secure_eps_is_certified_by_opendp_for_the_rounded_range(eps, B, R):
     curator = core.SecureCTL(eps, B, R)
     top = np.rint(curator.bound / curator.grid)
     loss = curator._noise.map(int(2 * top))
-    assert eps * (1 - 1e-14) <= loss <= eps == curator.eps and repr(loss) in curator.promise
+    assert eps * (1 - 1e-14) <= loss <= eps == curator.eps
+    assert repr(loss) in curator.promise
     assert curator.scale == pytest.approx(2 * (B + R) / eps, rel=1e-6)
 
 
@@ -145,11 +147,10 @@ def test_secure_reports_are_multiples_of_a_power_of_two(grid):
     curator = core.SecureCTL(1.0, 1.7, 0.4, grid)
     reports = curator.privatise(np.linspace(-5, 5, 1000))
     assert math.frexp(curator.grid)[0] == 0.5
-    np.testing.assert_array_equal(reports / curator.grid, np.rint(reports / curator.grid))
-    assert isinstance(float(curator.privatise(0.3)), float) and curator.privatise(
-        np.zeros((3, 2))
-    ).shape == (3, 2)
-    assert curator.log_density(curator.grid / 3, 0.0) == -math.inf
+    assert_array_equal(reports / curator.grid, np.rint(reports / curator.grid))
+    assert isinstance(float(curator.privatise(0.3)), float)
+    assert curator.privatise(np.zeros((3, 2))).shape == (3, 2)
+    assert curator.log_density(curator.grid / 3, 0.0) == -inf
 
 
 @secure
@@ -183,7 +184,7 @@ def test_secure_noise_has_the_pmf_it_states():
 @secure
 def test_secure_cannot_be_seeded_and_survives_copy_and_pickle():
     curator = core.SecureCTL(1.0, 1.0, 1.0)
-    a, b = (curator.privatise(np.zeros(20), np.random.default_rng(0)) for _ in range(2))
+    a, b = (curator.privatise(np.zeros(20), default_rng(0)) for _ in range(2))
     assert (a != b).any()
     for twin in (copy.copy(curator), pickle.loads(pickle.dumps(curator))):
         assert (twin.eps, twin.grid, twin.scale, twin.bound, twin.promise) == (
@@ -215,22 +216,20 @@ class LabelledBit(core.OneBit):
 def test_a_subclass_stays_itself_in_copies_and_pickles(kind):
     curator = kind()
     for twin in (copy.copy(curator), copy.deepcopy(curator), pickle.loads(pickle.dumps(curator))):
-        assert (
-            type(twin) is type(curator)
-            and vars(twin) == vars(curator)
-            and twin.label == curator.label
-        )
-        assert math.isfinite(twin.privatise(0.5))
+        assert type(twin) is type(curator)
+        assert vars(twin) == vars(curator)
+        assert twin.label == curator.label
+        assert isfinite(twin.privatise(0.5))
 
 
 @secure
 @pytest.mark.parametrize("eps", [1e16, 1e300, 1e-9, 3e-14])
 def test_secure_serves_every_eps_with_a_grid_that_suits_it(eps):
     curator = core.SecureCTL(eps, 1.0, 1.0)
-    assert eps * (1 - 1e-14) <= curator._noise.map(
-        int(4 / curator.grid)
-    ) <= eps and curator.grid <= 2**-20 * max(2, 2 * curator.scale / 2**27)
-    assert math.isfinite(curator.privatise(0.5)) and curator.log_density(0.0, 0.0) <= 0
+    assert eps * (1 - 1e-14) <= curator._noise.map(int(4 / curator.grid)) <= eps
+    assert curator.grid <= 2**-20 * max(2, 2 * curator.scale / 2**27)
+    assert isfinite(curator.privatise(0.5))
+    assert curator.log_density(0.0, 0.0) <= 0
     assert (
         curator.variance == pytest.approx(2 * curator.scale**2, rel=1e-9)
         if eps < 1
@@ -269,7 +268,9 @@ def test_a_subclass_of_secure_stays_what_it_is_in_copies():
     curator = Counted("mine", 1.0, 1.0, 1.0)
     for twin in (copy.copy(curator), copy.deepcopy(curator)):
         twin.privatise(0.5)
-        assert type(twin) is Counted and twin.note == "mine" and twin.promise == curator.promise
+        assert type(twin) is Counted
+        assert twin.note == "mine"
+        assert twin.promise == curator.promise
     core.simulate(
         core.Problem(K=np.eye(2), f=[0.0, 1.0], B=1.0, R=1.0),
         ["uniform"],
@@ -293,7 +294,7 @@ def test_copies_do_not_carry_how_many_rewards_were_clipped(kind):
 
 
 @secure
-@pytest.mark.parametrize("grid", [0.3, 1e-30, 64.0, -1.0, math.nan])
+@pytest.mark.parametrize("grid", [0.3, 1e-30, 64.0, -1.0, nan])
 def test_secure_rejects_a_grid_it_cannot_keep(grid):
     with pytest.raises(ValueError, match="grid"):
         core.SecureCTL(1.0, 1.0, 1.0, grid)
@@ -321,21 +322,21 @@ def test_core_imports_and_runs_without_opendp_and_says_what_to_install():
 
 
 @pytest.mark.parametrize("kind", PRIVATE + [lambda *_: core.Identity()])
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, [0.0, math.nan], "high"])
+@pytest.mark.parametrize("bad", [nan, inf, -inf, [0.0, nan], "high"])
 def test_non_finite_input_is_an_error_and_is_not_counted(kind, bad):
     curator = kind(1.0, 1.0, 1.0)
     with pytest.raises(ValueError, match="y"):
-        curator.privatise(bad, np.random.default_rng(0))
+        curator.privatise(bad, default_rng(0))
     assert curator.seen == curator.clipped == 0
 
 
 @pytest.mark.parametrize("kind", PRIVATE)
 def test_out_of_range_input_is_clipped_and_counted(kind):
     curator = kind(1.0, 1.0, 1.0)
-    curator.privatise(np.array([-3.0, -2.0, 0.0, 2.0, 2.0000001]), np.random.default_rng(0))
-    curator.privatise(1e300, np.random.default_rng(0))
+    curator.privatise(np.array([-3.0, -2.0, 0.0, 2.0, 2.0000001]), default_rng(0))
+    curator.privatise(1e300, default_rng(0))
     assert (curator.seen, curator.clipped) == (6, 3)
-    np.testing.assert_array_equal(
+    assert_array_equal(
         curator.log_density(reports_of(curator), 9.0), curator.log_density(reports_of(curator), 2.0)
     )
 
@@ -366,11 +367,12 @@ def test_a_seed_instead_of_a_generator_is_refused_as_it_would_repeat_the_noise(k
 @pytest.mark.parametrize("kind", LAPLACE_AND_BIT)
 def test_reports_are_a_function_of_reward_and_draw(kind):
     curator = kind(0.7, 1.0, 0.5)
-    y, rng = np.linspace(-2, 2, 50), np.random.default_rng(3)
-    draw = curator.draw(np.random.default_rng(3), 50)
+    y = np.linspace(-2, 2, 50)
+    rng = default_rng(3)
+    draw = curator.draw(default_rng(3), 50)
     whole = curator.privatise(y, rng)
-    np.testing.assert_array_equal(whole, curator.report(y, draw))
-    np.testing.assert_array_equal(whole, [curator.report(float(a), d) for a, d in zip(y, draw)])
+    assert_array_equal(whole, curator.report(y, draw))
+    assert_array_equal(whole, [curator.report(float(a), d) for a, d in zip(y, draw)])
 
 
 @pytest.mark.parametrize("t", [1, 2, 10, 1000])
@@ -381,20 +383,21 @@ def test_reach_is_exceeded_with_probability_at_most_one_in_t(kind, t):
     if isinstance(curator, core.OneBit):
         assert reach == curator.scale
     elif isinstance(curator, core.SecureCTL):  # P(|noise| > j steps) = 2 a^(j+1) / (1 + a)
-        a = math.exp(-curator.grid / curator.scale)
-        assert 2 * a ** (math.floor((reach - curator.bound) / curator.grid) + 1) / (1 + a) <= 1 / t
+        a = exp(-curator.grid / curator.scale)
+        assert 2 * a ** (floor((reach - curator.bound) / curator.grid) + 1) / (1 + a) <= 1 / t
     else:
-        assert math.exp(-(reach - curator.bound) / curator.scale) <= (1 + 1e-12) / t
+        assert exp(-(reach - curator.bound) / curator.scale) <= (1 + 1e-12) / t
 
 
 def test_identity_reports_the_reward_and_promises_nothing():
     curator = core.Identity()
     y = np.array([1e9, -0.1, 0.0])
-    np.testing.assert_array_equal(curator.privatise(y, np.random.default_rng(0)), y)
-    assert (
-        curator.eps is None and curator.variance == 0 and curator.clipped == 0 and curator.seen == 3
-    )
-    np.testing.assert_array_equal(curator.log_density(y, y[0]), [0, -math.inf, -math.inf])
+    assert_array_equal(curator.privatise(y, default_rng(0)), y)
+    assert curator.eps is None
+    assert curator.variance == 0
+    assert curator.clipped == 0
+    assert curator.seen == 3
+    assert_array_equal(curator.log_density(y, y[0]), [0, -inf, -inf])
 
 
 @pytest.mark.parametrize(
@@ -402,8 +405,8 @@ def test_identity_reports_the_reward_and_promises_nothing():
     [
         dict(eps=0),
         dict(eps=-1),
-        dict(eps=math.inf),
-        dict(eps=math.nan),
+        dict(eps=inf),
+        dict(eps=nan),
         dict(eps=None),
         dict(B=0),
         dict(R=-1),
@@ -416,9 +419,10 @@ def test_nonsense_settings_are_named(kind, bad):
 
 
 def test_total_epsilon_counts_reports_per_user():
-    assert bounds.total_epsilon(0.5, 14) == 7.0 and bounds.total_epsilon(None, 1) == math.inf
-    np.testing.assert_array_equal(bounds.total_epsilon(0.5, [0, 1, 3]), [0, 0.5, 1.5])
-    for bad in (-1, 1.5, [1, math.nan]):
+    assert bounds.total_epsilon(0.5, 14) == 7.0
+    assert bounds.total_epsilon(None, 1) == inf
+    assert_array_equal(bounds.total_epsilon(0.5, [0, 1, 3]), [0, 0.5, 1.5])
+    for bad in (-1, 1.5, [1, nan]):
         with pytest.raises(ValueError, match="reports"):
             bounds.total_epsilon(1.0, bad)
 
@@ -431,9 +435,10 @@ def test_eps_and_the_curator_it_stands_for_give_the_same_run():
     run = lambda **options: core.simulate(
         problem, ["TGP", "MoMA"], 60, trials=2, seed=4, k=3, trace=True, **options
     )
-    a, b = run(eps=1.0), run(curator=core.CTL(1.0, problem.B, problem.R))
-    np.testing.assert_array_equal(a.regret, b.regret)
-    np.testing.assert_array_equal(a.records["reports"], b.records["reports"])
+    a = run(eps=1.0)
+    b = run(curator=core.CTL(1.0, problem.B, problem.R))
+    assert_array_equal(a.regret, b.regret)
+    assert_array_equal(a.records["reports"], b.records["reports"])
 
 
 def test_identity_is_the_non_private_run():
@@ -441,7 +446,7 @@ def test_identity_is_the_non_private_run():
     run = lambda **options: (
         core.simulate(problem, ["TGP", "ATA"], 60, trials=2, seed=4, **options).regret
     )
-    np.testing.assert_array_equal(run(), run(curator=core.Identity()))
+    assert_array_equal(run(), run(curator=core.Identity()))
 
 
 def test_a_curator_class_is_built_for_each_problem_and_counters_start_at_zero():
@@ -454,12 +459,13 @@ def test_a_curator_class_is_built_for_each_problem_and_counters_start_at_zero():
         set.union(*sizes)
     ) == 3  # each trial has its own B, so its own scale
     used = core.CTL(1.0, 1e-3, 1.0)
-    used.privatise(np.full(7, 9.0), np.random.default_rng(0))
+    used.privatise(np.full(7, 9.0), default_rng(0))
     problem = core.synthetic_problem(seed=1)
     clipped = core.simulate(problem, ["uniform"], 30, trials=1, seed=0, curator=used).records[
         "clipped"
     ]
-    assert 0 < clipped[0, 0] <= 30 and used.clipped == 7
+    assert 0 < clipped[0, 0] <= 30
+    assert used.clipped == 7
 
 
 @pytest.mark.parametrize("kind", PRIVATE)
@@ -477,7 +483,8 @@ def test_every_curator_serves_every_algorithm(kind):
         trace=True,
         workers=2,
     )
-    assert np.isfinite(result.regret).all() and (result.records["clipped"] == 0).all()
+    assert np.isfinite(result.regret).all()
+    assert (result.records["clipped"] == 0).all()
     if kind is core.OneBit:
         assert set(np.abs(result.records["reports"]).ravel()) == {curator.scale}
 
@@ -512,7 +519,9 @@ def found_in(rewards, blob, text):
 
 @pytest.mark.parametrize("kind", PRIVATE)
 def test_saved_results_figures_and_logs_of_a_private_run_hold_no_raw_reward(kind, capfd, caplog):
-    problem, seed, T = core.synthetic_problem(seed=3), 11, 50
+    problem = core.synthetic_problem(seed=3)
+    seed = 11
+    T = 50
     curator = kind(1.0, problem.B, problem.R)
     with caplog.at_level(logging.DEBUG):
         result = core.simulate(
@@ -576,10 +585,11 @@ def held(thing, seen=None):
 
 def test_a_learner_holds_reports_never_rewards():
     """ask/tell by hand: every number in the learner and in the curator after a private run."""
-    problem, rng = core.synthetic_problem(seed=3), np.random.default_rng(0)
+    problem, rng = core.synthetic_problem(seed=3), default_rng(0)
     curator = core.CTL(1.0, problem.B, problem.R)
     for name in ("TGP", "ATA", "MoMA"):
-        learner, rewards = core.make(name, problem, 40, eps=1.0, k=4, rng=0), []
+        learner = core.make(name, problem, 40, eps=1.0, k=4, rng=0)
+        rewards = []
         for _ in range(40):
             rewards.append(problem.sample(learner.ask(), rng))
             learner.tell(curator.privatise(rewards[-1], rng))
@@ -589,14 +599,13 @@ def test_a_learner_holds_reports_never_rewards():
 
 
 def test_bounds_taken_from_the_private_data_are_marked_in_the_provenance():
-    table = np.random.default_rng(0).normal(size=(30, 4))
+    table = default_rng(0).normal(size=(30, 4))
     for problem in (
         core.light_problem(),
         core.stock_problem(),
         core.table_problem(table),
         core.table_problem(table, table),
     ):
-        assert (
-            "taken from the private rewards" in problem.provenance and "B, R" in problem.provenance
-        )
+        assert "taken from the private rewards" in problem.provenance
+        assert "B, R" in problem.provenance
     assert "private" not in core.synthetic_problem(seed=1).provenance

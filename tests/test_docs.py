@@ -27,7 +27,8 @@ stock_problem table_problem CTL make simulate simulate_batches""".split()
 
 def test_the_ten_line_example_of_the_module_runs():
     examples = doctest.DocTestParser().get_examples(core.__doc__)
-    assert 5 <= len(examples) <= 10 and any(example.want for example in examples)
+    assert 5 <= len(examples) <= 10
+    assert any(example.want for example in examples)
     for module in (core, bounds):
         outcome = doctest.testmod(module, verbose=False)
         assert outcome.attempted and outcome.failed == 0
@@ -52,7 +53,8 @@ def test_help_opens_with_the_example():
 @pytest.mark.parametrize("name", SPEC_7)
 def test_public_names_exist_and_are_documented(name):
     thing = getattr(core, name)
-    assert inspect.getdoc(thing) and len(inspect.getdoc(thing)) > 20
+    assert inspect.getdoc(thing)
+    assert len(inspect.getdoc(thing)) > 20
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,8 @@ def test_public_names_exist_and_are_documented(name):
     ],
 )
 def test_signatures_are_those_of_the_specification(name, parameters):
-    signature, empty = inspect.signature(getattr(core, name)), inspect.Signature.empty
+    signature = inspect.signature(getattr(core, name))
+    empty = inspect.Signature.empty
     bare = signature.replace(
         parameters=[p.replace(annotation=empty) for p in signature.parameters.values()],
         return_annotation=empty,
@@ -93,10 +96,8 @@ def test_make_and_simulate_take_the_documented_arguments_by_name():
     assert {key: defaults[key] for key in expected} == expected
     assert list(defaults)[:3] == ["name", "problem", "T"]
     kinds = {p.name: p.kind for p in inspect.signature(core.simulate).parameters.values()}
-    assert (
-        list(kinds)[:3] == ["problem", "names", "T"]
-        and kinds["trials"] == kinds["seed"] == inspect.Parameter.KEYWORD_ONLY
-    )
+    assert list(kinds)[:3] == ["problem", "names", "T"]
+    assert kinds["trials"] == kinds["seed"] == inspect.Parameter.KEYWORD_ONLY
 
 
 def test_algorithms_expose_mu_sigma_beta_over_all_arms():
@@ -106,11 +107,9 @@ def test_algorithms_expose_mu_sigma_beta_over_all_arms():
         for _ in range(20):
             algorithm.ask()
             algorithm.tell(0.5)
-        assert (
-            algorithm.mu.shape == algorithm.sigma.shape == (100,)
-            and np.isfinite(algorithm.beta)
-            and algorithm.t == 20
-        )
+        assert algorithm.mu.shape == algorithm.sigma.shape == (100,)
+        assert np.isfinite(algorithm.beta)
+        assert algorithm.t == 20
 
 
 def test_the_core_imports_numpy_and_the_standard_library_only():
@@ -169,7 +168,9 @@ def test_pip_install_makes_the_module_importable_with_its_stand_in_data(tmp_path
         [python, "-c", program], capture_output=True, text=True, env=env, cwd=tmp_path
     )
     assert out.returncode == 0, out.stderr
-    assert str(venv) in out.stdout and "stand-in" in out.stdout and "20 41" in out.stdout
+    assert str(venv) in out.stdout
+    assert "stand-in" in out.stdout
+    assert "20 41" in out.stdout
 
 
 # ---- one numbering: statements of the paper carry its numbers, in their boxes and in every link to them ----------------
@@ -285,7 +286,8 @@ def test_every_link_to_a_statement_says_the_kind_and_number_of_its_box():
     ],
 )
 def test_a_link_that_says_otherwise_is_noticed(text, heading, says):
-    assert says in wrong(text, heading) and bool(says) == bool(wrong(text, heading))
+    assert says in wrong(text, heading)
+    assert bool(says) == bool(wrong(text, heading))
 
 
 def test_boxes_have_the_numbers_of_the_paper_once_and_none_of_their_own():

@@ -16,12 +16,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 
 import ldpbo_core as core
 from ldpbo import saving as files
 
 ROOT = Path(core.__file__).resolve().parent
-TABLE = np.random.default_rng(0).gamma(2.0, 30.0, (80, 9))
+TABLE = default_rng(0).gamma(2.0, 30.0, (80, 9))
 
 
 # ---- tables -------------------------------------------------------------------------------------
@@ -49,8 +51,9 @@ PLAIN = {
 def test_a_table_is_read_whatever_its_dress(case, tmp_path):
     (tmp_path / "t.csv").write_bytes(PLAIN[case].encode())
     table = core.read_table(tmp_path / "t.csv")
-    np.testing.assert_array_equal(table.values, VALUES)
-    assert len(table.names) == 2 and (
+    assert_array_equal(table.values, VALUES)
+    assert len(table.names) == 2
+    assert (
         "header" in case
         and "no" in case
         or "without" in case
@@ -75,7 +78,8 @@ def test_no_row_is_lost_without_a_header_and_said_otherwise_a_header_of_numbers_
     (tmp_path / "t.csv").write_text("1999,2000\n1,2\n3,5\n")
     assert core.read_table(tmp_path / "t.csv").values.shape == (3, 2)
     table = core.read_table(str(tmp_path / "t.csv"), header=True)
-    assert table.names == ["1999", "2000"] and table.values.tolist() == [[1, 2], [3, 5]]
+    assert table.names == ["1999", "2000"]
+    assert table.values.tolist() == [[1, 2], [3, 5]]
 
 
 def test_what_is_said_is_taken(tmp_path):
@@ -89,7 +93,8 @@ def test_what_is_said_is_taken(tmp_path):
     path.write_text("a b\n1,5 2\n2,5 3\n")
     assert core.read_table(path, decimal=",").values.tolist() == [[1.5, 2], [2.5, 3]]
     path.write_bytes("a\tb\r\n1\t2\r\n".encode("utf-16"))
-    assert core.read_table(path).values.tolist() == [[1, 2]] and core.read_table(path).names == [
+    assert core.read_table(path).values.tolist() == [[1, 2]]
+    assert core.read_table(path).names == [
         "a",
         "b",
     ]
@@ -118,10 +123,12 @@ def test_a_setting_that_no_table_has_is_named(name, value, tmp_path):
 def test_one_column_is_a_table_of_one_arm_even_if_it_counts(tmp_path):
     (tmp_path / "t.csv").write_text("1\n2\n3\n")
     table = core.read_table(tmp_path / "t.csv")
-    assert table.values.shape == (3, 1) and not table.left_out
+    assert table.values.shape == (3, 1)
+    assert not table.left_out
     (tmp_path / "t.csv").write_text("i,a\n0,7\n1,5\n2,9\n")
     table = core.read_table(tmp_path / "t.csv")
-    assert table.values.tolist() == [[7], [5], [9]] and table.left_out == {"i": ["0", "1", "2"]}
+    assert table.values.tolist() == [[7], [5], [9]]
+    assert table.left_out == {"i": ["0", "1", "2"]}
 
 
 BAD = {
@@ -166,8 +173,9 @@ def test_stand_ins_read_as_numpy_reads_them():
         expected = np.genfromtxt(
             ROOT / f"data/{name}.csv", delimiter=",", skip_header=1, usecols=range(1, columns + 1)
         )
-        np.testing.assert_array_equal(table.values, expected)
-    assert set(table.left_out["split"]) == {"train", "test"} and table.names[0] == "b2"
+        assert_array_equal(table.values, expected)
+    assert set(table.left_out["split"]) == {"train", "test"}
+    assert table.names[0] == "b2"
 
 
 # ---- saved learners -----------------------------------------------------------------------------
@@ -202,7 +210,7 @@ def test_a_saved_learner_goes_on_bit_for_bit(name, settings, tmp_path):
     Rewards with outliers, so that truncation acts.
     """
     for kind, problem in PROBLEMS.items():
-        rewards = 40 * np.random.default_rng(2).standard_t(2, 260)
+        rewards = 40 * default_rng(2).standard_t(2, 260)
         proved = {"constants": "order"} if name in ("MoM", "MoMA-avg") else {}
         learner = core.make(
             name, problem, 260, **{"rng": 5, **copy.deepcopy(SETTINGS[settings]), **proved}
@@ -213,7 +221,9 @@ def test_a_saved_learner_goes_on_bit_for_bit(name, settings, tmp_path):
                     learner.ask()
                 learner.save(tmp_path / "learner.npz")
                 twin = core.load(tmp_path / "learner.npz", problem)
-                assert type(twin) is type(learner) and twin.s.T == 260 and twin.problem is problem
+                assert type(twin) is type(learner)
+                assert twin.s.T == 260
+                assert twin.problem is problem
             if t >= 3:
                 assert same(learner, twin), (kind, t)
                 twin.tell(y)
@@ -227,7 +237,8 @@ def test_a_saved_learner_with_openDPs_curator(tmp_path):
     learner = core.make("TGP", PROBLEMS["table"], 50, eps=1.0, curator=core.SecureCTL)
     learner.save(tmp_path / "learner.npz")
     curator = core.load(tmp_path / "learner.npz", PROBLEMS["table"]).s.curator
-    assert curator.promise == learner.s.curator.promise and np.isfinite(curator.privatise(1.0))
+    assert curator.promise == learner.s.curator.promise
+    assert np.isfinite(curator.privatise(1.0))
 
 
 def test_a_file_has_no_pickle_and_says_what_it_is(tmp_path):
@@ -236,11 +247,9 @@ def test_a_file_has_no_pickle_and_says_what_it_is(tmp_path):
     with np.load(path, allow_pickle=False) as file:
         assert all(file[member].dtype.kind != "O" for member in file)
         header = json.loads(bytes(file["header"]))
-    assert (
-        header["format"] == "ldpbo learner"
-        and header["version"] == files.FORMAT
-        and header["learner"]["class"] == "ATA"
-    )
+    assert header["format"] == "ldpbo learner"
+    assert header["version"] == files.FORMAT
+    assert header["learner"]["class"] == "ATA"
 
 
 def rewritten(path, **change):
@@ -329,7 +338,8 @@ def test_a_learner_that_cannot_be_saved_leaves_the_old_file(tmp_path):
     before = path.read_bytes()
     with pytest.raises(ValueError, match="Mine.*cannot be saved"):
         core.make("TGP", PROBLEMS["no f"], 50, eps=1.0, curator=Mine).save(path)
-    assert path.read_bytes() == before and os.listdir(tmp_path) == ["learner.npz"]
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["learner.npz"]
 
 
 SAVER = """
@@ -360,7 +370,7 @@ def test_a_file_is_whole_whenever_its_writer_is_killed(tmp_path):
 
 def test_pickles_copies_and_files_of_a_private_learner_hold_no_reward_of_the_table(tmp_path):
     """Nor the means f, but for the largest, which the learner is told as B."""
-    problem, rng = PROBLEMS["table"], np.random.default_rng(0)
+    problem, rng = PROBLEMS["table"], default_rng(0)
     curator = core.CTL(1.0, problem.B, problem.R)
     secrets = np.append(TABLE.ravel(), np.sort(problem.f)[:-1])
     found = lambda blob: sum(
@@ -386,11 +396,9 @@ def test_pickles_copies_and_files_of_a_private_learner_hold_no_reward_of_the_tab
             copy.deepcopy(learner),
             pickle.loads(pickle.dumps(learner)),
         ):
-            assert (
-                twin.problem.samples is None
-                and twin.problem.f is None
-                and twin.ask() == learner.ask()
-            )
+            assert twin.problem.samples is None
+            assert twin.problem.f is None
+            assert twin.ask() == learner.ask()
             with pytest.raises(ValueError, match="f = None"):
                 twin.problem.sample(0, rng)
         assert learner.problem is problem
@@ -403,7 +411,7 @@ def test_a_file_holds_nothing_of_the_memory_that_its_arrays_were_made_in(tmp_pat
     """
     problem, secret = PROBLEMS["table"], 0.12345678901234567
     learner = core.make("ATA", problem, 200, rng=0)
-    for y in 40 * np.random.default_rng(2).standard_t(2, 60):
+    for y in 40 * default_rng(2).standard_t(2, 60):
         for size in range(1, 60_000, 97):
             np.full(size, secret)
         learner.tell(y, arm=learner.ask())

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import ldpbo_core as core
 
@@ -101,7 +102,7 @@ def test_a_panel_plays_the_arms_it_always_played(panel, scale):
 @pytest.mark.parametrize("kind", CAMPAIGNS)
 def test_a_campaign_of_elimination_has_the_regret_it_always_had(kind, kernel):
     stored = json.loads(STORE.read_text("utf-8"))["campaigns"][f"{kind} {kernel}"]
-    np.testing.assert_allclose(campaign_trace(kind, kernel), stored, rtol=1e-12)
+    assert_allclose(campaign_trace(kind, kernel), stored, rtol=1e-12)
 
 
 if __name__ == "__main__":

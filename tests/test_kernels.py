@@ -1,18 +1,20 @@
 """Kernels of Sec. 2 of the paper: entry by entry, positive semi-definite, diagonal 1."""
 
-import math
 import subprocess
 import sys
+from math import exp, sqrt
 from pathlib import Path
 
 import numpy as np
 import oracle as o
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
 
 import ldpbo_core as core
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
-RNG = np.random.default_rng(7)
+RNG = default_rng(7)
 LINE = np.arange(1, 41) / 40
 CLOUD = RNG.random((25, 3))
 NUS = [0.3, 0.5, 1.0, 1.5, 2.0, 2.5, 3.5, 4.2]
@@ -28,7 +30,7 @@ def entries(k, X, Y):
 @pytest.mark.parametrize("lengthscale", [0.05, 0.2, 3.0])
 def test_se_kernel_is_the_formula_entry_by_entry(X, Y, lengthscale):
     expected = entries(lambda x, y: o.se(x, y, lengthscale), X, Y)
-    np.testing.assert_allclose(
+    assert_allclose(
         core.se_kernel(X, Y, lengthscale=lengthscale), expected, rtol=1e-11, atol=1e-300
     )
 
@@ -37,7 +39,7 @@ def test_se_kernel_is_the_formula_entry_by_entry(X, Y, lengthscale):
 @pytest.mark.parametrize("nu", NUS)
 def test_matern_kernel_equals_the_bessel_form_entry_by_entry(nu, X, Y):
     expected = entries(lambda x, y: o.matern(x, y, 0.2, nu), X, Y)
-    np.testing.assert_allclose(
+    assert_allclose(
         core.matern_kernel(X, Y, lengthscale=0.2, nu=nu), expected, rtol=1e-9, atol=1e-12
     )
 
@@ -49,21 +51,21 @@ def test_half_integer_matern_is_the_limit_of_its_neighbours_in_nu(nu):
         core.matern_kernel(LINE, LINE, lengthscale=0.2, nu=nu - 1e-4)
         + core.matern_kernel(LINE, LINE, lengthscale=0.2, nu=nu + 1e-4)
     ) / 2
-    np.testing.assert_allclose(closed, between, atol=1e-7)
+    assert_allclose(closed, between, atol=1e-7)
 
 
 @pytest.mark.parametrize(
     "nu, closed",
     [
-        (0.5, lambda z: math.exp(-z)),
-        (1.5, lambda z: (1 + z) * math.exp(-z)),
-        (2.5, lambda z: (1 + z + z * z / 3) * math.exp(-z)),
+        (0.5, lambda z: exp(-z)),
+        (1.5, lambda z: (1 + z) * exp(-z)),
+        (2.5, lambda z: (1 + z + z * z / 3) * exp(-z)),
     ],
 )
 def test_half_integer_matern_equals_its_textbook_polynomial(nu, closed):
     s = np.concatenate([[0.0], np.geomspace(1e-9, 30, 60)])
-    expected = [closed(math.sqrt(2 * nu) * x / 0.7) for x in s]
-    np.testing.assert_allclose(
+    expected = [closed(sqrt(2 * nu) * x / 0.7) for x in s]
+    assert_allclose(
         core.matern_kernel(np.zeros(1), s, lengthscale=0.7, nu=nu)[0],
         expected,
         rtol=1e-11,
@@ -85,8 +87,8 @@ def test_matern_of_large_nu_equals_the_bessel_form_in_fifty_digits(nu):
             float(mp.mpf(2) ** (1 - nu) / mp.gamma(nu) * x**nu * mp.besselk(nu, x)) for x in z
         ]
     found = core.matern_kernel(np.zeros(1), 0.7 * s, lengthscale=0.7, nu=nu)[0]
-    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=0)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-14 if nu < 10 else 2e-15)
+    assert_allclose(found, expected, rtol=1e-11, atol=0)
+    assert_allclose(found, expected, rtol=0, atol=2e-14 if nu < 10 else 2e-15)
 
 
 def test_matern_tends_to_se_as_nu_grows():
@@ -102,9 +104,7 @@ KERNELS = {"se": lambda X: core.se_kernel(X, X, lengthscale=0.2)}
 KERNELS |= {
     f"matern {nu}": lambda X, nu=nu: core.matern_kernel(X, X, lengthscale=0.2, nu=nu) for nu in NUS
 }
-KERNELS["empirical"] = lambda X: core.empirical_kernel(
-    np.random.default_rng(3).standard_t(3, (50, len(X)))
-)
+KERNELS["empirical"] = lambda X: core.empirical_kernel(default_rng(3).standard_t(3, (50, len(X))))
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -112,9 +112,10 @@ KERNELS["empirical"] = lambda X: core.empirical_kernel(
 def test_kernels_are_symmetric_positive_semidefinite_with_diagonal_one(name, X):
     K = KERNELS[name](X)
     assert K.shape == (len(X), len(X))
-    np.testing.assert_allclose(K, K.T, atol=1e-15)
-    np.testing.assert_allclose(np.diag(K), 1.0, atol=1e-14)
-    assert np.max(K) <= 1 + 1e-14 and np.min(np.linalg.eigvalsh((K + K.T) / 2)) >= -1e-12 * len(X)
+    assert_allclose(K, K.T, atol=1e-15)
+    assert_allclose(np.diag(K), 1.0, atol=1e-14)
+    assert np.max(K) <= 1 + 1e-14
+    assert np.min(np.linalg.eigvalsh((K + K.T) / 2)) >= -1e-12 * len(X)
 
 
 @pytest.mark.parametrize("nu", [0.3, 0.5, 2.0, 2.5])
@@ -125,9 +126,10 @@ def test_matern_is_finite_at_zero_tiny_and_huge_distances(nu):
         lengthscale=0.2,
         nu=nu,
     )[0]
-    assert (
-        np.all(np.isfinite(row)) and row[0] == 1 and np.all(np.diff(row) <= 1e-12) and row[-1] == 0
-    )
+    assert np.all(np.isfinite(row))
+    assert row[0] == 1
+    assert np.all(np.diff(row) <= 1e-12)
+    assert row[-1] == 0
     assert row[3] == pytest.approx(1, abs=1e-5)
 
 
@@ -141,40 +143,36 @@ def test_points_on_a_line_may_be_given_flat_or_as_a_column():
         lambda X, Y: core.matern_kernel(X, Y, lengthscale=0.2, nu=1.5),
         core.linear_kernel,
     ):
-        np.testing.assert_array_equal(kernel(LINE, LINE), kernel(LINE[:, None], LINE[:, None]))
+        assert_array_equal(kernel(LINE, LINE), kernel(LINE[:, None], LINE[:, None]))
 
 
 def test_linear_kernel_is_the_inner_product():
     expected = entries(lambda x, y: sum(a * b for a, b in zip(x, y)), CLOUD[:6], CLOUD)
-    np.testing.assert_allclose(core.linear_kernel(CLOUD[:6], CLOUD), expected, rtol=1e-13)
+    assert_allclose(core.linear_kernel(CLOUD[:6], CLOUD), expected, rtol=1e-13)
 
 
 def test_empirical_kernel_is_the_correlation_with_ddof_one():
     table = RNG.standard_t(3, (60, 9)) + 100
-    np.testing.assert_allclose(
-        core.empirical_kernel(table), o.correlation(table.tolist()), atol=1e-12
-    )
+    assert_allclose(core.empirical_kernel(table), o.correlation(table.tolist()), atol=1e-12)
 
 
 def test_empirical_kernel_does_not_see_units_and_flips_with_the_sign():
     table = RNG.normal(size=(60, 4))
     K = core.empirical_kernel(table)
-    np.testing.assert_allclose(
+    assert_allclose(
         core.empirical_kernel(table * [1e-6, 1, 1e6, 3] + [5, -1e3, 0, 2]), K, atol=1e-9
     )
     flipped = core.empirical_kernel(table * [-1, 1, 1, 1])
-    np.testing.assert_allclose(flipped[0, 1:], -K[0, 1:], atol=1e-14)
+    assert_allclose(flipped[0, 1:], -K[0, 1:], atol=1e-14)
 
 
 def test_inputs_are_left_unchanged():
     X, before = CLOUD.copy(), CLOUD.copy()
-    (
-        core.se_kernel(X, X, lengthscale=0.2),
-        core.matern_kernel(X, X, lengthscale=0.2, nu=2.5),
-        core.linear_kernel(X, X),
-        core.empirical_kernel(X),
-    )
-    np.testing.assert_array_equal(X, before)
+    core.se_kernel(X, X, lengthscale=0.2)
+    core.matern_kernel(X, X, lengthscale=0.2, nu=2.5)
+    core.linear_kernel(X, X)
+    core.empirical_kernel(X)
+    assert_array_equal(X, before)
 
 
 def test_core_imports_and_runs_with_numpy_alone():

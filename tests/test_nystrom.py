@@ -1,10 +1,13 @@
 """Alg. 4: the embedding and the draw of its dictionary."""
 
 import math
+from math import inf, sqrt
 
 import numpy as np
 import oracle as o
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
 
 import ldpbo_core as core
 
@@ -13,7 +16,7 @@ X = np.arange(1, 13) / 12
 K = {
     "se": o.gram(lambda x, y: o.se(x, y, 0.2), X),
     "matern": o.gram(lambda x, y: o.matern(x, y, 0.2, 2.5), X),
-    "empirical": o.correlation(np.random.default_rng(5).standard_t(3, (40, 12)).tolist()),
+    "empirical": o.correlation(default_rng(5).standard_t(3, (40, 12)).tolist()),
 }
 
 
@@ -22,21 +25,19 @@ K = {
 def test_features_equal_the_pseudo_inverse_root_times_the_kernel(kernel, dictionary):
     phi = core.nystrom_features(K[kernel], dictionary)
     assert phi.shape == (len(dictionary), 12)
-    np.testing.assert_allclose(phi, o.embedding(K[kernel], dictionary)[0].T, atol=1e-9)
+    assert_allclose(phi, o.embedding(K[kernel], dictionary)[0].T, atol=1e-9)
 
 
 @pytest.mark.parametrize("kernel", K)
 def test_features_reproduce_the_kernel_on_the_dictionary(kernel):
     phi = core.nystrom_features(K[kernel], [1, 4, 6, 10])
-    np.testing.assert_allclose(
-        phi.T @ phi[:, [1, 4, 6, 10]], K[kernel][:, [1, 4, 6, 10]], atol=1e-9
-    )
+    assert_allclose(phi.T @ phi[:, [1, 4, 6, 10]], K[kernel][:, [1, 4, 6, 10]], atol=1e-9)
 
 
 @pytest.mark.parametrize("kernel", K)
 def test_features_of_all_arms_reproduce_the_whole_kernel(kernel):
     phi = core.nystrom_features(K[kernel], list(range(12)))
-    np.testing.assert_allclose(phi.T @ phi, K[kernel], atol=1e-9)
+    assert_allclose(phi.T @ phi, K[kernel], atol=1e-9)
 
 
 @pytest.mark.parametrize("kernel", K)
@@ -57,16 +58,14 @@ def test_coordinates_are_those_of_the_symmetric_root():
     """
     D = [1, 4, 6, 10]
     block = core.nystrom_features(K["matern"], D)[:, D]
-    np.testing.assert_allclose(block, block.T, atol=1e-12)
+    assert_allclose(block, block.T, atol=1e-12)
     assert np.min(np.linalg.eigvalsh(block)) > 0
-    np.testing.assert_allclose(block @ block, K["matern"][np.ix_(D, D)], atol=1e-12)
+    assert_allclose(block @ block, K["matern"][np.ix_(D, D)], atol=1e-12)
 
 
 def test_order_of_the_dictionary_permutes_the_coordinates():
     phi = core.nystrom_features(K["matern"], [1, 4, 6])
-    np.testing.assert_allclose(
-        core.nystrom_features(K["matern"], [6, 1, 4]), phi[[2, 0, 1]], atol=1e-12
-    )
+    assert_allclose(core.nystrom_features(K["matern"], [6, 1, 4]), phi[[2, 0, 1]], atol=1e-12)
 
 
 def test_eigenvalues_below_1e_12_of_the_largest_are_dropped_and_those_above_are_kept():
@@ -78,7 +77,7 @@ def test_eigenvalues_below_1e_12_of_the_largest_are_dropped_and_those_above_are_
         pair = np.array([[1.0, 1 - h], [1 - h, 1.0]])
         assert np.linalg.matrix_rank(core.nystrom_features(pair, [0, 1]), tol=1e-9) == rank
     phi = core.nystrom_features(np.ones((3, 3)), [0, 1, 2])
-    np.testing.assert_allclose(phi, np.full((3, 3), 1 / math.sqrt(3)), atol=1e-12)
+    assert_allclose(phi, np.full((3, 3), 1 / sqrt(3)), atol=1e-12)
 
 
 def kept(algorithm):
@@ -100,37 +99,36 @@ def problem(kernel="matern", **change):
 def test_q_infinite_keeps_the_played_arms_and_the_width_is_exact(name, epoch, kernel, lam):
     T = 60
     algorithm = core.make(
-        name, problem(kernel), T, q=math.inf, lam=lam, k=epoch if name == "MoMA" else None
+        name, problem(kernel), T, q=inf, lam=lam, k=epoch if name == "MoMA" else None
     )
-    rng, arms = np.random.default_rng(0), []
+    rng, arms = default_rng(0), []
     for t in range(T):
         arms.append(algorithm.ask())
         algorithm.tell(np.sin(6 * X[arms[-1]]) + rng.standard_t(3))
         if (t + 1) % epoch == 0:
-            assert kept(algorithm) == tuple(sorted(set(arms))) and algorithm.m == len(set(arms))
+            assert kept(algorithm) == tuple(sorted(set(arms)))
+            assert algorithm.m == len(set(arms))
             _, sigma = o.exact_posterior(K[kernel], arms[::epoch], [0.0] * len(arms[::epoch]), lam)
-            np.testing.assert_allclose(algorithm.sigma**2, sigma**2, atol=1e-9)
+            assert_allclose(algorithm.sigma**2, sigma**2, atol=1e-9)
     assert len(set(arms)) > 2
 
 
 def test_q_infinite_and_no_truncation_makes_ata_the_exact_posterior():
-    algorithm, arms, y = (
-        core.make("ATA", problem(v=1e9, f=np.zeros(12)), 50, q=math.inf, beta_scale=1e-5),
-        [],
-        [],
-    )
-    rng = np.random.default_rng(2)
+    algorithm = core.make("ATA", problem(v=1e9, f=np.zeros(12)), 50, q=inf, beta_scale=1e-5)
+    arms = []
+    y = []
+    rng = default_rng(2)
     for _ in range(50):
         arms.append(algorithm.ask())
         y.append(rng.normal())
         algorithm.tell(y[-1])
         mu, sigma = o.exact_posterior(K["matern"], arms, y, 1.0)
-        np.testing.assert_allclose(algorithm.mu, mu, atol=1e-9)
-        np.testing.assert_allclose(algorithm.sigma, sigma, atol=1e-8)
+        assert_allclose(algorithm.mu, mu, atol=1e-9)
+        assert_allclose(algorithm.sigma, sigma, atol=1e-8)
     assert len(set(arms)) > 2
 
 
-@pytest.mark.parametrize("constants, first", [("order", 1.0), ("theorem", 1 + 1 / math.sqrt(0.9))])
+@pytest.mark.parametrize("constants, first", [("order", 1.0), ("theorem", 1 + 1 / sqrt(0.9))])
 @pytest.mark.parametrize("name", ["ATA", "MoMA"])
 def test_an_empty_dictionary_gives_the_prior_and_the_width_before_data(name, constants, first):
     algorithm = core.make(
@@ -140,14 +138,14 @@ def test_an_empty_dictionary_gives_the_prior_and_the_width_before_data(name, con
         q=1e-300,
         k=3 if name == "MoMA" else None,
         constants=constants,
-        rng=np.random.default_rng(0),
+        rng=default_rng(0),
     )
     for _ in range(30):
         algorithm.ask()
         algorithm.tell(5.0)
         assert algorithm.m == 0 and kept(algorithm) == ()
-        np.testing.assert_array_equal(algorithm.mu, np.zeros(12))
-        np.testing.assert_allclose(algorithm.sigma, 1.0, atol=1e-12)
+        assert_array_equal(algorithm.mu, np.zeros(12))
+        assert_allclose(algorithm.sigma, 1.0, atol=1e-12)
         assert algorithm.beta == pytest.approx(first, rel=1e-12)
 
 
@@ -155,14 +153,14 @@ def test_dictionary_is_drawn_arm_by_arm_by_the_documented_rule():
     """One uniform u_a per arm and round, arm a kept iff u_a < 1 - (1 - p_a)^{n_a}, p_a = min(q
     sigma_a^2 / lam, 1) with the width before the update.
     """
-    q, lam, T = 0.8, 0.5, 80
-    algorithm = core.make("ATA", problem(), T, q=q, lam=lam, rng=np.random.default_rng(11))
-    rng, noise, counts, sizes = (
-        np.random.default_rng(11),
-        np.random.default_rng(1),
-        np.zeros(12),
-        set(),
-    )
+    q = 0.8
+    lam = 0.5
+    T = 80
+    algorithm = core.make("ATA", problem(), T, q=q, lam=lam, rng=default_rng(11))
+    rng = default_rng(11)
+    noise = default_rng(1)
+    counts = np.zeros(12)
+    sizes = set()
     for _ in range(T):
         before = algorithm.sigma.copy()
         counts[algorithm.ask()] += 1
@@ -184,21 +182,27 @@ def test_rounds_that_skip_the_draw_have_the_dictionary_of_the_rule(name, q, kern
     Also an arm that is new and dropped at once, so that the dictionary stays as it is and is not
     that of all played arms.
     """
-    T, level, skipped, dropped = 1500, 1e-290, 0, 0
+    T = 1500
+    level = 1e-290
+    skipped = 0
+    dropped = 0
     algorithm = core.make(
         name,
         problem(kernel),
         T,
         q=q,
         k=1 if name == "MoMA" else None,
-        rng=np.random.default_rng(11),
+        rng=default_rng(11),
     )
-    rng, chooser, counts = np.random.default_rng(11), np.random.default_rng(1), np.zeros(12)
+    rng = default_rng(11)
+    chooser = default_rng(1)
+    counts = np.zeros(12)
     draw = algorithm._draw
     for t in range(T):
         looked = []
         algorithm._draw = lambda u: looked.append(u) or draw(u)
-        before, arm = algorithm.sigma.copy(), int(min(12, 4 + t // 150) * chooser.random())
+        before = algorithm.sigma.copy()
+        arm = int(min(12, 4 + t // 150) * chooser.random())
         algorithm.tell(chooser.normal(), arm=arm)
         counts[arm] += 1
         keep = (
@@ -206,13 +210,15 @@ def test_rounds_that_skip_the_draw_have_the_dictionary_of_the_rule(name, q, kern
             < 1 - (1 - np.minimum(before**2 / max(1 / algorithm.q, level), 1)) ** counts
         )
         assert kept(algorithm) == tuple(np.flatnonzero(keep & (counts > 0))), t
-        skipped, dropped = skipped + (not looked), dropped + (algorithm.m < (counts > 0).sum())
+        skipped = skipped + (not looked)
+        dropped = dropped + (algorithm.m < (counts > 0).sum())
     assert skipped > 100 and (q == 60 or dropped > 10), (skipped, dropped)
 
 
 def test_same_sketch_seed_same_run_and_another_seed_another_dictionary():
     def dictionaries(seed):
-        algorithm, out = core.make("ATA", problem(), 40, q=0.5, rng=np.random.default_rng(seed)), []
+        algorithm = core.make("ATA", problem(), 40, q=0.5, rng=default_rng(seed))
+        out = []
         for t in range(40):
             algorithm.ask()
             algorithm.tell(math.sin(t))

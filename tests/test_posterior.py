@@ -2,10 +2,13 @@
 
 import itertools
 import math
+from math import log1p, sqrt
 
 import numpy as np
 import oracle as o
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
 
 import ldpbo_core as core
 
@@ -14,14 +17,14 @@ X = np.arange(1, 21) / 20
 K = {
     "se": o.gram(lambda x, y: o.se(x, y, 0.2), X),
     "matern": o.gram(lambda x, y: o.matern(x, y, 0.2, 2.5), X),
-    "empirical": o.correlation(np.random.default_rng(5).standard_t(3, (40, 20)).tolist()),
+    "empirical": o.correlation(default_rng(5).standard_t(3, (40, 20)).tolist()),
     "linear": np.outer(X, X),
     "identity": np.eye(20),
 }
 
 
 def plays(t, seed=0):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     return rng.integers(20, size=t), rng.standard_t(3, t)
 
 
@@ -32,8 +35,8 @@ def test_posterior_equals_the_t_by_t_formula(kernel, lam, t):
     arms, y = plays(t)
     mu, sigma = core.posterior(K[kernel], arms, y, lam)
     expected_mu, expected_sigma = o.exact_posterior(K[kernel], arms, y, lam)
-    np.testing.assert_allclose(mu, expected_mu, atol=1e-10)
-    np.testing.assert_allclose(sigma**2, expected_sigma**2, atol=1e-11)
+    assert_allclose(mu, expected_mu, atol=1e-10)
+    assert_allclose(sigma**2, expected_sigma**2, atol=1e-11)
 
 
 def test_posterior_equals_scikit_learn():
@@ -46,25 +49,25 @@ def test_posterior_equals_scikit_learn():
         Matern(length_scale=0.2, nu=2.5), alpha=0.3, optimizer=None
     ).fit(X[arms, None], y)
     expected_mu, expected_sigma = model.predict(X[:, None], return_std=True)
-    np.testing.assert_allclose(mu, expected_mu, atol=1e-10)
-    np.testing.assert_allclose(sigma, expected_sigma, atol=1e-10)
+    assert_allclose(mu, expected_mu, atol=1e-10)
+    assert_allclose(sigma, expected_sigma, atol=1e-10)
 
 
 @pytest.mark.parametrize("kernel", K)
 def test_posterior_without_data_is_the_prior(kernel):
     mu, sigma = core.posterior(K[kernel], [], [], 1.0)
-    np.testing.assert_array_equal(mu, np.zeros(20))
-    np.testing.assert_allclose(sigma, np.sqrt(np.diag(K[kernel])), rtol=1e-12)
+    assert_array_equal(mu, np.zeros(20))
+    assert_allclose(sigma, np.sqrt(np.diag(K[kernel])), rtol=1e-12)
 
 
 def test_posterior_does_not_depend_on_the_order_of_the_data():
     arms, y = plays(50)
-    shuffled = np.random.default_rng(1).permutation(50)
+    shuffled = default_rng(1).permutation(50)
     for one, other in zip(
         core.posterior(K["se"], arms, y, 0.1),
         core.posterior(K["se"], arms[shuffled], y[shuffled], 0.1),
     ):
-        np.testing.assert_allclose(one, other, atol=1e-11)
+        assert_allclose(one, other, atol=1e-11)
 
 
 def test_posterior_mean_is_linear_in_the_rewards_and_its_width_ignores_them():
@@ -73,9 +76,9 @@ def test_posterior_mean_is_linear_in_the_rewards_and_its_width_ignores_them():
     mu_y, sigma_y = core.posterior(K["matern"], arms, y, 1.0)
     mu_z, sigma_z = core.posterior(K["matern"], arms, z, 1.0)
     mu, sigma = core.posterior(K["matern"], arms, 2 * y - 3 * z, 1.0)
-    np.testing.assert_allclose(mu, 2 * mu_y - 3 * mu_z, atol=1e-11)
-    np.testing.assert_array_equal(sigma, sigma_y)
-    np.testing.assert_array_equal(sigma, sigma_z)
+    assert_allclose(mu, 2 * mu_y - 3 * mu_z, atol=1e-11)
+    assert_array_equal(sigma, sigma_y)
+    assert_array_equal(sigma, sigma_z)
 
 
 def test_width_never_grows_with_data():
@@ -87,9 +90,8 @@ def test_width_never_grows_with_data():
 @pytest.mark.parametrize("t", [1, 10, 10**6])
 def test_one_arm_has_the_closed_form_of_ridge_regression(t):
     mu, sigma = core.posterior(np.eye(1), [0] * t, [2.0] * t, 0.5)
-    assert mu[0] == pytest.approx(2 * t / (t + 0.5), rel=1e-12) and sigma[0] == pytest.approx(
-        math.sqrt(0.5 / (t + 0.5)), rel=1e-9
-    )
+    assert mu[0] == pytest.approx(2 * t / (t + 0.5), rel=1e-12)
+    assert sigma[0] == pytest.approx(sqrt(0.5 / (t + 0.5)), rel=1e-9)
 
 
 # ---- information gain ---------------------------------------------------------------------------
@@ -97,8 +99,9 @@ def test_one_arm_has_the_closed_form_of_ridge_regression(t):
 @pytest.mark.parametrize("kernel", K)
 def test_information_gain_equals_the_greedy_multiset_by_definition(kernel, lam):
     gains = core.information_gain(K[kernel], 60, lam)
-    assert gains.shape == (61,) and gains[0] == 0
-    np.testing.assert_allclose(gains, o.greedy_gains(K[kernel], 60, lam), rtol=1e-9)
+    assert gains.shape == (61,)
+    assert gains[0] == 0
+    assert_allclose(gains, o.greedy_gains(K[kernel], 60, lam), rtol=1e-9)
 
 
 @pytest.mark.parametrize("lam", [1.0, 0.2])
@@ -108,14 +111,15 @@ def test_information_gain_of_independent_arms_has_a_closed_form(lam):
     for t in range(71):
         a, r = divmod(t, 20)
         assert gains[t] == pytest.approx(
-            0.5 * ((20 - r) * math.log1p(a / lam) + r * math.log1p((a + 1) / lam)), rel=1e-12
+            0.5 * ((20 - r) * log1p(a / lam) + r * log1p((a + 1) / lam)), rel=1e-12
         )
 
 
 @pytest.mark.parametrize("kernel", K)
 def test_information_gain_grows_with_shrinking_steps(kernel):
     steps = np.diff(core.information_gain(K[kernel], 100, 1.0))
-    assert np.all(steps > 0) and np.all(np.diff(steps) <= 1e-9)
+    assert np.all(steps > 0)
+    assert np.all(np.diff(steps) <= 1e-9)
 
 
 @pytest.mark.parametrize("kernel", ["se", "matern", "empirical"])
@@ -131,7 +135,8 @@ def test_information_gain_is_within_1_minus_1_over_e_of_the_best_multiset(kernel
             o.gain(small, list(A), 1.0)
             for A in itertools.combinations_with_replacement(range(6), t)
         )
-        assert gains[t] <= best * (1 + 1e-12) and best <= gains[t] / (1 - 1 / math.e) * (1 + 1e-12)
+        assert gains[t] <= best * (1 + 1e-12)
+        assert best <= gains[t] / (1 - 1 / math.e) * (1 + 1e-12)
 
 
 def test_information_gain_bounds_the_gain_of_any_plays():
