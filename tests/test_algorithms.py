@@ -12,10 +12,11 @@ import pytest
 from helpers import epochs, kernels, matern, se
 from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx, mark
 
 import ldpbo_core as core
 
-pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+pytestmark = mark.filterwarnings("error::RuntimeWarning")
 X = np.arange(1, 26) / 25
 OWN = default_rng(5).standard_t(3, (60, 25))
 COMMON = default_rng(6).standard_t(3, (60, 1))
@@ -25,9 +26,9 @@ MOMENTS = dict(B=1.5, R=1.0, v=5.0, c=3.0)
 LEAST = dict(v=1.5**2 + 1, c=1.0)  # the moments that B and R give
 ONES = dict(B=1.0, R=1.0, v=1.0, c=1.0)
 PAPER = ["TGP", "ATA", "MoMA"]
-algorithms_of_the_paper = pytest.mark.parametrize("name", PAPER)
-all_kernels = pytest.mark.parametrize("kernel", KERNEL)
-order_and_theorem = pytest.mark.parametrize("constants", ["order", "theorem"])
+algorithms_of_the_paper = mark.parametrize("name", PAPER)
+all_kernels = mark.parametrize("kernel", KERNEL)
+order_and_theorem = mark.parametrize("constants", ["order", "theorem"])
 
 
 def problem(K=KERNEL["matern"], f=F, **change):
@@ -138,7 +139,7 @@ class Comparison:
     def compare_threshold(self, y, where):
         if self.name == "ATA" and not self.slow.m:
             return
-        assert self.learner.b == pytest.approx(self.slow.b, rel=1e-12), where
+        assert self.learner.b == approx(self.slow.b, rel=1e-12), where
         self.truncated += abs(y) > self.slow.b
 
     def compare_posterior(self, where):
@@ -146,14 +147,14 @@ class Comparison:
         if slow.margin["cut"] > 1e-6:
             assert_allclose(learner.mu, slow.mu, atol=1e-8 * self.size, err_msg=where)
         assert_allclose(learner.sigma**2, slow.sigma**2, atol=1e-9, err_msg=where)
-        assert learner.beta == pytest.approx(slow.beta, rel=1e-9), where
+        assert learner.beta == approx(slow.beta, rel=1e-9), where
 
 
 # ---- the grid -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("force", [None, 8], ids=["own arms", "forced arms"])
-@pytest.mark.parametrize("eps", [None, 1.0], ids=["non-private", "eps 1"])
+@mark.parametrize("force", [None, 8], ids=["own arms", "forced arms"])
+@mark.parametrize("eps", [None, 1.0], ids=["non-private", "eps 1"])
 @order_and_theorem
 @all_kernels
 @algorithms_of_the_paper
@@ -167,9 +168,9 @@ def test_agrees_with_the_oracle(name, kernel, constants, eps, force):
         assert len(out.kstar) > 2
 
 
-@pytest.mark.parametrize("eps", [None, 0.5], ids=["non-private", "eps 0.5"])
+@mark.parametrize("eps", [None, 0.5], ids=["non-private", "eps 0.5"])
 @all_kernels
-@pytest.mark.parametrize("name", ["TGP", "MoMA"])
+@mark.parametrize("name", ["TGP", "MoMA"])
 def test_repaired_constants_agree_with_the_oracle(name, kernel, eps):
     """Errata A5 and A7; k is the repaired one."""
     out = Comparison(name, 120, KERNEL[kernel], eps=eps, constants="repaired", delta=0.05)
@@ -178,12 +179,12 @@ def test_repaired_constants_agree_with_the_oracle(name, kernel, eps):
         assert out.learner.k == out.slow.k < unrepaired
 
 
-@pytest.mark.parametrize("alpha", [0.25, 0.6])
+@mark.parametrize("alpha", [0.25, 0.6])
 def test_repaired_moma_agrees_with_the_oracle_for_heavier_tails(alpha):
     Comparison("MoMA", 120, alpha=alpha, constants="repaired", scale=3.0)
 
 
-@pytest.mark.parametrize("lam", [0.02, 0.3, 5.0])
+@mark.parametrize("lam", [0.02, 0.3, 5.0])
 @order_and_theorem
 @algorithms_of_the_paper
 def test_agrees_with_the_oracle_for_other_ridges(name, constants, lam):
@@ -192,7 +193,7 @@ def test_agrees_with_the_oracle_for_other_ridges(name, constants, lam):
     Comparison(name, 100, eps=2.0, force=1, **settings)
 
 
-@pytest.mark.parametrize("alpha", [0.25, 0.6, 1.0])
+@mark.parametrize("alpha", [0.25, 0.6, 1.0])
 @order_and_theorem
 @algorithms_of_the_paper
 def test_agrees_with_the_oracle_for_heavier_tails(name, constants, alpha):
@@ -212,9 +213,9 @@ def test_privacy_ignores_the_moments_and_alpha_that_the_problem_carries(name):
     assert out.learner.beta == plain.learner.beta
 
 
-@pytest.mark.parametrize("q", [0.05, 0.5, 3.0])
+@mark.parametrize("q", [0.05, 0.5, 3.0])
 @all_kernels
-@pytest.mark.parametrize("name", ["ATA", "MoMA"])
+@mark.parametrize("name", ["ATA", "MoMA"])
 def test_agrees_with_the_oracle_where_the_sketch_drops_arms(name, kernel, q):
     out = Comparison(name, 120, KERNEL[kernel], q=q, scale=2.0, **epochs(name, 3))
     assert out.dropped > 10
@@ -227,15 +228,15 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("settings", OTHERS, ids=str)
+@mark.parametrize("settings", OTHERS, ids=str)
 @order_and_theorem
 @algorithms_of_the_paper
 def test_agrees_with_the_oracle_for_other_delta_acc_and_beta_scale(name, constants, settings):
     Comparison(name, 60, constants=constants, **settings, **epochs(name, 6))
 
 
-@pytest.mark.parametrize("constants", ["order", "theorem", "repaired"])
-@pytest.mark.parametrize("weibull", [(0.5, 2.0, 0.5), (1.0, 1.0, 1.0), (2.0, 3.0, 1.5)])
+@mark.parametrize("constants", ["order", "theorem", "repaired"])
+@mark.parametrize("weibull", [(0.5, 2.0, 0.5), (1.0, 1.0, 1.0), (2.0, 3.0, 1.5)])
 def test_subweibull_tgp_agrees_with_the_oracle(constants, weibull):
     settings = dict(weibull=weibull, constants=constants)
     assert Comparison("TGP", 80, scale=2.0, **settings).truncated > 0
@@ -254,8 +255,8 @@ def test_subweibull_schedule_of_laplace_noise_has_the_second_moment_of_laplace()
         b = 1.5 + L * log(t)
         noise = 2 * sqrt(2 / lam) * b * sqrt(gamma[t] + log(levels / 0.1))
         bias = sqrt((1.5**2 + 2 * L**2) * (log(t) + 1) / lam)
-        assert algorithm.b == pytest.approx(b)
-        assert algorithm.beta == pytest.approx(1.5 + noise + bias, rel=1e-10)
+        assert algorithm.b == approx(b)
+        assert algorithm.beta == approx(1.5 + noise + bias, rel=1e-10)
 
 
 # ---- truncation really happens ------------------------------------------------------------------
@@ -279,9 +280,9 @@ def test_agrees_with_the_oracle_on_rewards_that_ata_truncates(kernel):
     assert difference > 0.05, "nothing was truncated: the test shows nothing"
 
 
-@pytest.mark.parametrize("outlier", [1e6, -1e12, 1e16, 1e90])
+@mark.parametrize("outlier", [1e6, -1e12, 1e16, 1e90])
 @all_kernels
-@pytest.mark.parametrize("name", ["TGP", "ATA"])
+@mark.parametrize("name", ["TGP", "ATA"])
 def test_one_absurd_reward_costs_no_precision(name, kernel, outlier):
     """What truncation drops must leave nothing behind, not even rounding.
 
@@ -299,7 +300,7 @@ def test_one_absurd_reward_costs_no_precision(name, kernel, outlier):
     assert np.max(np.abs(learner.mu)) < 10
 
 
-@pytest.mark.parametrize("outlier", [1e6, 1e16, 1e90])
+@mark.parametrize("outlier", [1e6, 1e16, 1e90])
 def test_a_column_with_an_absurd_reward_is_never_the_chosen_one(outlier):
     """MoMA with k = 5 and one user in column 2 who reports nonsense: k* avoids that column.
 
@@ -366,8 +367,8 @@ def threshold(m, T):
     return sqrt(1 / log((m + 1) * T))
 
 
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("lam", [1.0, 0.1])
+@mark.parametrize("seed", range(2))
+@mark.parametrize("lam", [1.0, 0.1])
 @all_kernels
 def test_ata_agrees_with_the_oracle_where_every_product_is_near_the_threshold(kernel, lam, seed):
     """An adversary sizes each reward so that max_i |u_i y| is within 3 % of b_t, above or below.
@@ -402,7 +403,7 @@ def test_ata_agrees_with_the_oracle_where_every_product_is_near_the_threshold(ke
     assert near > 200 and crossed > 20
 
 
-@pytest.mark.parametrize("lam", [1.0, 0.1, 0.01])
+@mark.parametrize("lam", [1.0, 0.1, 0.01])
 @all_kernels
 def test_ata_sees_a_product_that_grows_past_the_threshold_because_another_arm_is_played(
     kernel, lam
@@ -437,7 +438,7 @@ def test_ata_sees_a_product_that_grows_past_the_threshold_because_another_arm_is
     assert crossings >= 6, "no coordinate grew: the test shows nothing"
 
 
-@pytest.mark.parametrize("wait", range(1, 9))
+@mark.parametrize("wait", range(1, 9))
 @all_kernels
 def test_ata_sees_it_also_after_rounds_in_which_nothing_could_grow(kernel, wait):
     """The last arm has next to no variance: its plays move nothing, and the reward stays whole.
@@ -464,7 +465,7 @@ def test_ata_sees_it_also_after_rounds_in_which_nothing_could_grow(kernel, wait)
     assert growth > 1.001 and cut == [False] * (n + 2 + wait) + [True], shows
 
 
-@pytest.mark.parametrize("lam", [1.0, 0.05])
+@mark.parametrize("lam", [1.0, 0.05])
 def test_ata_agrees_with_the_oracle_where_the_root_of_v_is_needed_round_after_round(lam):
     """60 Matern arms, of which six are played again and again: most rounds truncate."""
     T = 200
@@ -494,7 +495,7 @@ def test_ata_on_a_kernel_of_rank_zero_learns_nothing_and_says_so():
     assert not learner.sigma.any()
 
 
-@pytest.mark.parametrize("scale", [2.0, 20.0])
+@mark.parametrize("scale", [2.0, 20.0])
 def test_ata_agrees_with_the_oracle_on_near_singular_dictionaries(scale):
     """60 SE arms at lengthscale 0.4: K_D has rank about 15 at the 1e-12 cut-off.
 
@@ -521,8 +522,8 @@ def test_moma_at_the_theorems_own_k_with_leftover_rounds():
     assert out.leftover == 900 - 3 * 276
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 30, 59, 60])
-@pytest.mark.parametrize("eps", [None, 1.0])
+@mark.parametrize("k", [1, 2, 3, 4, 30, 59, 60])
+@mark.parametrize("eps", [None, 1.0])
 def test_moma_agrees_with_the_oracle_for_small_and_large_epochs(k, eps):
     out = Comparison("MoMA", 60, k=k, eps=eps)
     assert out.learner.N == 60 // k
@@ -574,10 +575,10 @@ def test_moma_estimate_is_the_one_with_the_smallest_median_distance():
     expected = [(96.5 + 97) / 2, 3.0, 5.75, 3.5, 3.0]
     assert_allclose(algorithm.spread() * sqrt(2), expected, atol=1e-12)
     assert algorithm.kstar == 1
-    assert algorithm.mu[0] == pytest.approx(1.5)
+    assert algorithm.mu[0] == approx(1.5)
 
 
-@pytest.mark.parametrize("delta", [0.5, 0.1, 0.01, 1e-6])
+@mark.parametrize("delta", [0.5, 0.1, 0.01, 1e-6])
 def test_repaired_k_is_the_smallest_that_the_bound_allows(delta):
     def bound(k):
         a = ceil((k - 1) / 2)
@@ -598,7 +599,7 @@ def test_first_width_is_the_part_before_the_data(name, constants):
     settings = dict(constants=constants, acc=0.19, beta_scale=7.0)
     algorithm = core.make(name, problem(), 1000, **settings)
     expected = 1.5 if name == "TGP" or constants == "order" else 1.5 * (1 + 1 / 0.9)
-    assert algorithm.beta == pytest.approx(expected, rel=1e-14)
+    assert algorithm.beta == approx(expected, rel=1e-14)
     assert_array_equal(algorithm.mu, np.zeros(25))
     assert_allclose(algorithm.sigma, 1.0, atol=1e-12)
 
@@ -611,7 +612,7 @@ K_OF_THE_PAPER = [
 ]
 
 
-@pytest.mark.parametrize("T, constants, k", K_OF_THE_PAPER)
+@mark.parametrize("T, constants, k", K_OF_THE_PAPER)
 def test_k_of_theorem_4_as_tabulated(T, constants, k):
     assert core.make("MoMA", one_arm(), T, constants=constants).k == k
 
@@ -623,7 +624,7 @@ def test_sigma_zero_is_the_root_of_the_kernel_diagonal():
         assert_allclose(core.make(name, arms, 100).sigma, 0.5, atol=1e-15)
 
 
-@pytest.mark.parametrize("diagonal", [0.25, 0.9])
+@mark.parametrize("diagonal", [0.25, 0.9])
 @algorithms_of_the_paper
 def test_agrees_with_the_oracle_on_a_kernel_with_unequal_diagonal(name, diagonal):
     scale = np.sqrt(np.linspace(diagonal, 1, 25))
@@ -642,7 +643,7 @@ def test_agrees_with_the_oracle_on_one_arm_and_on_identical_arms(name):
 # ---- ties ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["TGP", "ATA", "MoMA", "GP-UCB"])
+@mark.parametrize("name", ["TGP", "ATA", "MoMA", "GP-UCB"])
 @all_kernels
 def test_round_one_is_a_tie_and_plays_arm_zero(name, kernel):
     """The diagonal of an empirical kernel is 1 up to rounding; the tie rule must not see that."""
@@ -651,7 +652,7 @@ def test_round_one_is_a_tie_and_plays_arm_zero(name, kernel):
     assert core.make(name, problem(K), 1000).ask() == 0
 
 
-@pytest.mark.parametrize("name", ["TGP", "ATA"])
+@mark.parametrize("name", ["TGP", "ATA"])
 def test_tied_arms_are_played_in_order_of_index(name):
     """Independent arms and zero rewards: the widest arm is always one of the least played."""
     algorithm = core.make(name, problem(np.eye(6), np.zeros(6), **ONES), 60, q=inf)
@@ -662,7 +663,7 @@ def test_tied_arms_are_played_in_order_of_index(name):
     assert arms == list(range(6)) * 10
 
 
-@pytest.mark.parametrize("gap, first", [(0.9e-9, 0), (1.2e-9, 1)])
+@mark.parametrize("gap, first", [(0.9e-9, 0), (1.2e-9, 1)])
 def test_tie_band_is_one_part_in_a_billion(gap, first):
     """sigma_0 decides round 1: score 2 sqrt(k(x,x)).
 
@@ -677,7 +678,7 @@ def test_tie_band_is_one_part_in_a_billion(gap, first):
 
 
 @order_and_theorem
-@pytest.mark.parametrize("name", ["ATA", "MoMA"])
+@mark.parametrize("name", ["ATA", "MoMA"])
 @all_kernels
 def test_eps_to_infinity_is_the_non_private_run_bit_for_bit(name, constants, kernel):
     """With v = B^2 + R^2 and c = R^2, and a Laplace scale below the last bit of every reward."""
@@ -704,7 +705,7 @@ def test_eps_to_infinity_makes_tgp_truncate_nothing_at_b_equal_to_B_plus_R():
         algorithm.tell(curator.privatise(y[-1], rng))
         width = 1.5 + 2.5 * sqrt(log(t + 1))
         assert algorithm.b == 2.5
-        assert algorithm.beta == pytest.approx(width, rel=1e-14)
+        assert algorithm.beta == approx(width, rel=1e-14)
         mu, sigma = o.exact_posterior(KERNEL["matern"], arms, y, 1.0)
         assert_allclose(algorithm.mu, mu, atol=1e-11)
         assert_allclose(algorithm.sigma, sigma, atol=1e-11)
@@ -721,7 +722,7 @@ def test_large_eps_approaches_the_limit_smoothly(name):
     assert_allclose(a.records["reports"], b.records["reports"], atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["TGP", "ATA", "MoMA", "GP-UCB"])
+@mark.parametrize("name", ["TGP", "ATA", "MoMA", "GP-UCB"])
 def test_relabelling_the_arms_relabels_everything(name):
     """No algorithm knows the arms' names, away from ties: permute them, and mu, sigma follow.
 
@@ -744,7 +745,7 @@ def test_relabelling_the_arms_relabels_everything(name):
 
 
 @algorithms_of_the_paper
-@pytest.mark.parametrize("eps", [None, 1.0])
+@mark.parametrize("eps", [None, 1.0])
 def test_units_of_the_reward_do_not_matter(name, eps):
     """Rewards in units 1000 times smaller (B, R times 1000, v, c times 1000^2).
 
@@ -762,14 +763,14 @@ def test_units_of_the_reward_do_not_matter(name, eps):
         other.tell(F[arm] + z)
         big.tell(1000 * (F[arm] + z))
         assert_allclose(big.mu, 1000 * one.mu, rtol=1e-9, atol=1e-9)
-        assert big.beta == pytest.approx(1000 * one.beta, rel=1e-12)
+        assert big.beta == approx(1000 * one.beta, rel=1e-12)
         assert_array_equal(one.mu, other.mu)
 
 
 # ---- protocol -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform"])
+@mark.parametrize("name", ["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform"])
 def test_asking_twice_without_telling_returns_the_same_arm(name):
     algorithm = core.make(name, problem(), 60, rng=1)
     for t in range(60):
@@ -778,7 +779,7 @@ def test_asking_twice_without_telling_returns_the_same_arm(name):
         algorithm.tell(sin(t))
 
 
-@pytest.mark.parametrize("name", ["TGP", "ATA", "MoMA", "PE"])
+@mark.parametrize("name", ["TGP", "ATA", "MoMA", "PE"])
 def test_a_refused_reward_leaves_no_trace(name):
     one = core.make(name, problem(), 60, rng=1)
     other = core.make(name, problem(), 60, rng=1)
@@ -793,7 +794,7 @@ def test_a_refused_reward_leaves_no_trace(name):
         assert_array_equal(one.mu, other.mu)
 
 
-@pytest.mark.parametrize("name", ["TGP", "ATA", "MoMA", "GP-UCB"])
+@mark.parametrize("name", ["TGP", "ATA", "MoMA", "GP-UCB"])
 def test_playing_past_the_horizon_stays_finite(name):
     algorithm = core.make(name, problem(), 20, constants="theorem", **epochs(name, 4))
     for t in range(50):

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from pytest import approx, mark, raises
 from scipy.stats import beta, binom
 
 import ldpbo_core as core
@@ -24,7 +25,7 @@ EPS = 1.0
 B = 1.0
 R = 1.0
 C = B + R
-secure = pytest.mark.skipif(
+secure = mark.skipif(
     not any((Path(p) / "opendp").exists() for p in sys.path), reason="needs the extra `secure`"
 )
 
@@ -63,14 +64,14 @@ CHEATS = {
 }
 
 
-@pytest.mark.parametrize("name", CHEATS)
+@mark.parametrize("name", CHEATS)
 def test_a_cheat_is_flagged_at_99_percent_five_times_out_of_five(name):
     curator, y, y_prime, bits = CHEATS[name]
     results = [bounds.audit(curator, y, y_prime, 400_000, rng=seed, bits=bits) for seed in range(5)]
     assert all(r.flagged and r.eps_low > EPS == r.promised for r in results), results
 
 
-@pytest.mark.parametrize("y, y_prime", [(2.0, -2.0), (0.0, 1.0), (0.3, 0.7), (1.9, -0.123)])
+@mark.parametrize("y, y_prime", [(2.0, -2.0), (0.0, 1.0), (0.3, 0.7), (1.9, -0.123)])
 def test_low_bits_condemn_floating_point_laplace_and_only_they_do(y, y_prime):
     with_bits = bounds.audit(HONEST_CTL, y, y_prime, 400_000, rng=0)
     assert with_bits.flagged
@@ -122,7 +123,7 @@ def test_identity_is_honestly_infinite():
     assert result.promised == inf
     assert not result.flagged
     assert result.right == result.guesses > 2000
-    assert result.eps_low == pytest.approx(
+    assert result.eps_low == approx(
         math.log(0.01 ** (1 / result.guesses) / (1 - 0.01 ** (1 / result.guesses)))
     )
 
@@ -131,7 +132,7 @@ def test_bound_is_the_one_sided_clopper_pearson_bound_of_its_counts():
     for seed, confidence in enumerate((0.9, 0.99, 0.999)):
         r = bounds.audit(core.OneBit(EPS, B, R), C, -C, 10_000, confidence, rng=seed)
         low = beta.ppf(1 - confidence, r.right, r.guesses - r.right + 1)
-        assert r.eps_low == pytest.approx(math.log(low / (1 - low)), rel=1e-9)
+        assert r.eps_low == approx(math.log(low / (1 - low)), rel=1e-9)
 
 
 # ---- curators that misbehave now and then: only for some inputs, calls or bits ------------------------------------
@@ -245,7 +246,7 @@ RARE = {
 }
 
 
-@pytest.mark.parametrize("name", RARE)
+@mark.parametrize("name", RARE)
 def test_a_curator_that_misbehaves_now_and_then_is_flagged(name):
     kind, y, y_prime, event = RARE[name]
     for seed in range(2):
@@ -297,7 +298,7 @@ def test_outermost_cells_shrink_with_the_number_of_games():
         assert 0.5 in cuts and np.nextafter(0.5, 1) in cuts  # a watched value is a cell of its own
 
 
-@pytest.mark.parametrize("single", [True, False])
+@mark.parametrize("single", [True, False])
 def test_a_curator_for_arrays_or_for_numbers_only_is_audited_as_it_can_be(single):
     class Picky(core.CTL):
         def privatise(self, y, rng=None):
@@ -319,13 +320,13 @@ def test_a_curator_that_serves_nobody_or_cannot_be_copied_is_refused():
             return "nothing"
 
     with (
-        pytest.raises(ValueError, match="Mute: privatise must return one number for each reward"),
+        raises(ValueError, match="Mute: privatise must return one number for each reward"),
         pytest.warns(UserWarning),
     ):
         bounds.audit(Mute(EPS, B, R), C, -C, 100, rng=0)
     stuck = core.CTL(EPS, B, R)
     stuck.lock = threading.Lock()
-    with pytest.raises(ValueError, match="CTL: must be such that copy.deepcopy makes a fresh one"):
+    with raises(ValueError, match="CTL: must be such that copy.deepcopy makes a fresh one"):
         bounds.audit(stuck, C, -C, 100, rng=0)
 
 
@@ -366,7 +367,7 @@ def test_more_flags_than_allowed_are_beyond_the_stated_rate():
     assert binom.sf(ALLOWED, AUDITS, 0.01) < 1e-7
 
 
-@pytest.mark.parametrize("name", HONEST)
+@mark.parametrize("name", HONEST)
 def test_honest_curators_are_flagged_no_more_often_than_stated(name):
     kind, y, y_prime, bits = HONEST[name]
     rng = default_rng(2024)
@@ -402,7 +403,7 @@ def test_the_rate_of_false_alarms_is_used_not_wasted():
 def test_same_seed_same_verdict_and_swapping_the_inputs_does_not_matter_to_power():
     a, b = (bounds.audit(core.OneBit(EPS, B, R), C, -C, 5000, rng=3) for _ in range(2))
     assert a == b
-    assert bounds.audit(core.OneBit(EPS, B, R), -C, C, 100_000, rng=3).eps_low == pytest.approx(
+    assert bounds.audit(core.OneBit(EPS, B, R), -C, C, 100_000, rng=3).eps_low == approx(
         EPS, abs=0.1
     )
 
@@ -424,7 +425,7 @@ def test_k_reports_of_one_user_cost_close_to_k_eps():
         assert 0.9 * k * EPS < low <= bounds.total_epsilon(EPS, k)
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "bad, name",
     [
         (dict(n=1), "n"),
@@ -437,10 +438,10 @@ def test_k_reports_of_one_user_cost_close_to_k_eps():
     ],
 )
 def test_nonsense_is_named(bad, name):
-    with pytest.raises(ValueError, match=name):
+    with raises(ValueError, match=name):
         bounds.audit(**(dict(curator=HONEST_CTL, y=0.0, y_prime=1.0, n=100) | bad))
 
 
 def test_mismatched_inputs_are_named():
-    with pytest.raises(ValueError, match="same length"):
+    with raises(ValueError, match="same length"):
         bounds.audit(HONEST_CTL, [0.0, 1.0], 0.0, 100)

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_array_equal
+from pytest import approx, mark, raises
 
 import ldpbo_core as core
 from ldpbo import bounds
@@ -26,7 +27,7 @@ from ldpbo import bounds
 EPS = [0.01, 0.5, 1.0, 2.0, 10.0]
 RANGES = [(1.0, 1.0), (945.5, 337.2), (1e-3, 0.0)]
 REWARDS = np.array([-1.0, -0.999, -0.3, 0.0, 1e-9, 0.4, 1.0])  # in units of B + R
-secure = pytest.mark.skipif(
+secure = mark.skipif(
     not any((Path(p) / "opendp").exists() for p in sys.path), reason="needs the extra `secure`"
 )
 LAPLACE_AND_BIT = [core.CTL, core.OneBit]
@@ -49,9 +50,9 @@ def reports_of(curator):
 # ---- Lemma 1 -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("B, R", RANGES)
-@pytest.mark.parametrize("eps", EPS)
-@pytest.mark.parametrize("kind", PRIVATE)
+@mark.parametrize("B, R", RANGES)
+@mark.parametrize("eps", EPS)
+@mark.parametrize("kind", PRIVATE)
 def test_lemma1_log_density_ratio_never_exceeds_eps_and_attains_it(kind, eps, B, R):
     curator = kind(eps, B, R)
     y = np.append(REWARDS, [-50.0, 1e6]) * (
@@ -60,18 +61,16 @@ def test_lemma1_log_density_ratio_never_exceeds_eps_and_attains_it(kind, eps, B,
     log = np.stack([curator.log_density(reports_of(curator), x) for x in y])
     loss = np.abs(log[:, None] - log[None]).max()
     assert loss <= eps * (1 + 1e-9) + 1e-12
-    assert loss == pytest.approx(eps, rel=1e-5 if hasattr(curator, "grid") else 1e-9)
+    assert loss == approx(eps, rel=1e-5 if hasattr(curator, "grid") else 1e-9)
 
 
 def test_without_clipping_an_outlier_breaks_the_bound():
     curator = core.CTL(1.0, 1.0, 1.0)
     curator.bound = inf  # the paper's curator, outside its assumption
-    assert abs(curator.log_density(30.0, 30.0) - curator.log_density(30.0, -2.0)) == pytest.approx(
-        8.0
-    )
+    assert abs(curator.log_density(30.0, 30.0) - curator.log_density(30.0, -2.0)) == approx(8.0)
 
 
-@pytest.mark.parametrize("eps", EPS)
+@mark.parametrize("eps", EPS)
 def test_laplace_density_integrates_to_one_and_has_the_stated_variance(eps):
     from scipy.integrate import quad
 
@@ -81,24 +80,24 @@ def test_laplace_density_integrates_to_one_and_has_the_stated_variance(eps):
         quad(lambda r: (r - 1.2) ** p * density(r), a, b, limit=200)[0]
         for a, b in [(1.2 - 60 * curator.scale, 1.2), (1.2, 1.2 + 60 * curator.scale)]
     )
-    assert moment(0) == pytest.approx(1, rel=1e-9)
-    assert moment(2) == pytest.approx(curator.variance, rel=1e-9)
-    assert curator.scale == pytest.approx(2 * 2.0 / eps)
-    assert curator.variance == pytest.approx(8 * 4.0 / eps**2)
+    assert moment(0) == approx(1, rel=1e-9)
+    assert moment(2) == approx(curator.variance, rel=1e-9)
+    assert curator.scale == approx(2 * 2.0 / eps)
+    assert curator.variance == approx(8 * 4.0 / eps**2)
 
 
 # ---- one bit -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("eps", EPS)
+@mark.parametrize("eps", EPS)
 def test_one_bit_is_exactly_unbiased_with_variance_scale_squared_minus_y_squared(eps):
     curator = core.OneBit(eps, 1.5, 0.5)
     for y in REWARDS * curator.bound:
         p = np.exp(curator.log_density(reports_of(curator), y))
-        assert p.sum() == pytest.approx(1, abs=1e-14)
-        assert (p * reports_of(curator)).sum() == pytest.approx(y, abs=1e-13 * curator.scale)
+        assert p.sum() == approx(1, abs=1e-14)
+        assert (p * reports_of(curator)).sum() == approx(y, abs=1e-13 * curator.scale)
         variance = (p * reports_of(curator) ** 2).sum() - y**2
-        assert variance == pytest.approx(curator.scale**2 - y**2)
+        assert variance == approx(curator.scale**2 - y**2)
         assert variance <= curator.variance * (1 + 1e-12)
 
 
@@ -122,27 +121,27 @@ def test_worst_case_variances_are_those_of_the_book():
     One bit 16.7 / 4.68 / 1.72 times (B+R)^2 at eps = 0.5 / 1 / 2, Laplace 32 / 8 / 2.
     """
     for eps, bit, laplace in ((0.5, 16.7, 32), (1, 4.68, 8), (2, 1.72, 2)):
-        assert core.OneBit(eps, 3.0, 1.0).variance / 16 == pytest.approx(bit, rel=3e-3)
-        assert core.CTL(eps, 3.0, 1.0).variance / 16 == pytest.approx(laplace)
+        assert core.OneBit(eps, 3.0, 1.0).variance / 16 == approx(bit, rel=3e-3)
+        assert core.CTL(eps, 3.0, 1.0).variance / 16 == approx(laplace)
 
 
 # ---- noise that is safe in floating point ----------------------------------------------------------------------------
 
 
 @secure
-@pytest.mark.parametrize("eps", [0.01, 0.3, 0.5, 1.0, 2.0, 7.7])
-@pytest.mark.parametrize("B, R", RANGES)
+@mark.parametrize("eps", [0.01, 0.3, 0.5, 1.0, 2.0, 7.7])
+@mark.parametrize("B, R", RANGES)
 def test_secure_eps_is_certified_by_opendp_for_the_rounded_range(eps, B, R):
     curator = core.SecureCTL(eps, B, R)
     top = np.rint(curator.bound / curator.grid)
     loss = curator._noise.map(int(2 * top))
     assert eps * (1 - 1e-14) <= loss <= eps == curator.eps
     assert repr(loss) in curator.promise
-    assert curator.scale == pytest.approx(2 * (B + R) / eps, rel=1e-6)
+    assert curator.scale == approx(2 * (B + R) / eps, rel=1e-6)
 
 
 @secure
-@pytest.mark.parametrize("grid", [None, 0.25, 2.0])
+@mark.parametrize("grid", [None, 0.25, 2.0])
 def test_secure_reports_are_multiples_of_a_power_of_two(grid):
     curator = core.SecureCTL(1.0, 1.7, 0.4, grid)
     reports = curator.privatise(np.linspace(-5, 5, 1000))
@@ -154,7 +153,7 @@ def test_secure_reports_are_multiples_of_a_power_of_two(grid):
 
 
 @secure
-@pytest.mark.parametrize("grid", [2.0**-6, 0.5, 2.0])
+@mark.parametrize("grid", [2.0**-6, 0.5, 2.0])
 def test_secure_pmf_sums_to_one_and_has_the_stated_variance(grid):
     curator = core.SecureCTL(0.7, 1.5, 0.5, grid)
     y = 1.3
@@ -164,8 +163,8 @@ def test_secure_pmf_sums_to_one_and_has_the_stated_variance(grid):
         + np.arange(-int(60 * curator.scale / grid), int(60 * curator.scale / grid) + 1) * grid
     )
     p = np.exp(curator.log_density(reports, y))
-    assert p.sum() == pytest.approx(1, rel=1e-12)
-    assert ((reports - centre) ** 2 * p).sum() == pytest.approx(curator.variance, rel=1e-9)
+    assert p.sum() == approx(1, rel=1e-12)
+    assert ((reports - centre) ** 2 * p).sum() == approx(curator.variance, rel=1e-9)
     assert abs((p * reports).sum() - y) <= grid / 2
 
 
@@ -206,7 +205,7 @@ class LabelledBit(core.OneBit):
     label = "a subclass"
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "kind",
     [
         lambda: LabelledBit(1.0, 1.0, 1.0),
@@ -223,7 +222,7 @@ def test_a_subclass_stays_itself_in_copies_and_pickles(kind):
 
 
 @secure
-@pytest.mark.parametrize("eps", [1e16, 1e300, 1e-9, 3e-14])
+@mark.parametrize("eps", [1e16, 1e300, 1e-9, 3e-14])
 def test_secure_serves_every_eps_with_a_grid_that_suits_it(eps):
     curator = core.SecureCTL(eps, 1.0, 1.0)
     assert eps * (1 - 1e-14) <= curator._noise.map(int(4 / curator.grid)) <= eps
@@ -231,14 +230,14 @@ def test_secure_serves_every_eps_with_a_grid_that_suits_it(eps):
     assert isfinite(curator.privatise(0.5))
     assert curator.log_density(0.0, 0.0) <= 0
     assert (
-        curator.variance == pytest.approx(2 * curator.scale**2, rel=1e-9)
+        curator.variance == approx(2 * curator.scale**2, rel=1e-9)
         if eps < 1
         else curator.variance == 0
     )
 
 
 @secure
-@pytest.mark.parametrize(
+@mark.parametrize(
     "given, named",
     [
         (dict(eps=1e-16), "eps = 1e-16"),
@@ -247,7 +246,7 @@ def test_secure_serves_every_eps_with_a_grid_that_suits_it(eps):
     ],
 )
 def test_secure_names_what_was_given_and_no_grid_that_was_not(given, named):
-    with pytest.raises(ValueError, match=f"{named}.*must be") as caught:
+    with raises(ValueError, match=f"{named}.*must be") as caught:
         core.SecureCTL(**(dict(eps=1.0, B=1.0, R=1.0) | given))
     assert "grid = " not in str(caught.value)
 
@@ -283,7 +282,7 @@ def test_a_subclass_of_secure_stays_what_it_is_in_copies():
 
 
 @secure
-@pytest.mark.parametrize("kind", PRIVATE)
+@mark.parametrize("kind", PRIVATE)
 def test_copies_do_not_carry_how_many_rewards_were_clipped(kind):
     curator = kind(1.0, 1.0, 1.0)
     curator.privatise(5.0)
@@ -294,9 +293,9 @@ def test_copies_do_not_carry_how_many_rewards_were_clipped(kind):
 
 
 @secure
-@pytest.mark.parametrize("grid", [0.3, 1e-30, 64.0, -1.0, nan])
+@mark.parametrize("grid", [0.3, 1e-30, 64.0, -1.0, nan])
 def test_secure_rejects_a_grid_it_cannot_keep(grid):
-    with pytest.raises(ValueError, match="grid"):
+    with raises(ValueError, match="grid"):
         core.SecureCTL(1.0, 1.0, 1.0, grid)
 
 
@@ -321,16 +320,16 @@ def test_core_imports_and_runs_without_opendp_and_says_what_to_install():
 # ---- the interface that all share ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", PRIVATE + [lambda *_: core.Identity()])
-@pytest.mark.parametrize("bad", [nan, inf, -inf, [0.0, nan], "high"])
+@mark.parametrize("kind", PRIVATE + [lambda *_: core.Identity()])
+@mark.parametrize("bad", [nan, inf, -inf, [0.0, nan], "high"])
 def test_non_finite_input_is_an_error_and_is_not_counted(kind, bad):
     curator = kind(1.0, 1.0, 1.0)
-    with pytest.raises(ValueError, match="y"):
+    with raises(ValueError, match="y"):
         curator.privatise(bad, default_rng(0))
     assert curator.seen == curator.clipped == 0
 
 
-@pytest.mark.parametrize("kind", PRIVATE)
+@mark.parametrize("kind", PRIVATE)
 def test_out_of_range_input_is_clipped_and_counted(kind):
     curator = kind(1.0, 1.0, 1.0)
     curator.privatise(np.array([-3.0, -2.0, 0.0, 2.0, 2.0000001]), default_rng(0))
@@ -341,7 +340,7 @@ def test_out_of_range_input_is_clipped_and_counted(kind):
     )
 
 
-@pytest.mark.parametrize("kind", PRIVATE)
+@mark.parametrize("kind", PRIVATE)
 def test_copies_and_pickles_do_not_say_whose_reward_was_out_of_range(kind):
     curator = kind(1.0, 1.0, 1.0)
     curator.privatise(9.0)
@@ -350,13 +349,13 @@ def test_copies_and_pickles_do_not_say_whose_reward_was_out_of_range(kind):
     assert (curator.seen, curator.clipped) == (1, 1)
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "seed", [0, 7, np.int64(3), [1, 2], np.random.SeedSequence(0), np.random.RandomState(0)]
 )
-@pytest.mark.parametrize("kind", PRIVATE + [lambda *_: core.Identity()])
+@mark.parametrize("kind", PRIVATE + [lambda *_: core.Identity()])
 def test_a_seed_instead_of_a_generator_is_refused_as_it_would_repeat_the_noise(kind, seed):
     curator = kind(1.0, 1.0, 1.0)
-    with pytest.raises(
+    with raises(
         ValueError,
         match="^rng = (.|\\n)*must be a numpy Generator or None; a seed would .* same noise",
     ):
@@ -364,7 +363,7 @@ def test_a_seed_instead_of_a_generator_is_refused_as_it_would_repeat_the_noise(k
     assert curator.seen == 0
 
 
-@pytest.mark.parametrize("kind", LAPLACE_AND_BIT)
+@mark.parametrize("kind", LAPLACE_AND_BIT)
 def test_reports_are_a_function_of_reward_and_draw(kind):
     curator = kind(0.7, 1.0, 0.5)
     y = np.linspace(-2, 2, 50)
@@ -375,8 +374,8 @@ def test_reports_are_a_function_of_reward_and_draw(kind):
     assert_array_equal(whole, [curator.report(float(a), d) for a, d in zip(y, draw)])
 
 
-@pytest.mark.parametrize("t", [1, 2, 10, 1000])
-@pytest.mark.parametrize("kind", PRIVATE)
+@mark.parametrize("t", [1, 2, 10, 1000])
+@mark.parametrize("kind", PRIVATE)
 def test_reach_is_exceeded_with_probability_at_most_one_in_t(kind, t):
     curator = kind(1.0, 1.0, 1.0)
     reach = curator.reach(t)
@@ -400,7 +399,7 @@ def test_identity_reports_the_reward_and_promises_nothing():
     assert_array_equal(curator.log_density(y, y[0]), [0, -inf, -inf])
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "bad",
     [
         dict(eps=0),
@@ -412,9 +411,9 @@ def test_identity_reports_the_reward_and_promises_nothing():
         dict(R=-1),
     ],
 )
-@pytest.mark.parametrize("kind", PRIVATE)
+@mark.parametrize("kind", PRIVATE)
 def test_nonsense_settings_are_named(kind, bad):
-    with pytest.raises(ValueError, match=next(iter(bad))):
+    with raises(ValueError, match=next(iter(bad))):
         kind(**(dict(eps=1.0, B=1.0, R=1.0) | bad))
 
 
@@ -423,7 +422,7 @@ def test_total_epsilon_counts_reports_per_user():
     assert bounds.total_epsilon(None, 1) == inf
     assert_array_equal(bounds.total_epsilon(0.5, [0, 1, 3]), [0, 0.5, 1.5])
     for bad in (-1, 1.5, [1, nan]):
-        with pytest.raises(ValueError, match="reports"):
+        with raises(ValueError, match="reports"):
             bounds.total_epsilon(1.0, bad)
 
 
@@ -468,7 +467,7 @@ def test_a_curator_class_is_built_for_each_problem_and_counters_start_at_zero():
     assert used.clipped == 7
 
 
-@pytest.mark.parametrize("kind", PRIVATE)
+@mark.parametrize("kind", PRIVATE)
 def test_every_curator_serves_every_algorithm(kind):
     problem = core.synthetic_problem(seed=1)
     curator = kind(1.0, problem.B, problem.R)
@@ -517,7 +516,7 @@ def found_in(rewards, blob, text):
     )
 
 
-@pytest.mark.parametrize("kind", PRIVATE)
+@mark.parametrize("kind", PRIVATE)
 def test_saved_results_figures_and_logs_of_a_private_run_hold_no_raw_reward(kind, capfd, caplog):
     problem = core.synthetic_problem(seed=3)
     seed = 11

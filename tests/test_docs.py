@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pytest import mark
 
 import ldpbo_core as core
 from ldpbo import bounds
@@ -34,7 +35,7 @@ def test_the_ten_line_example_of_the_module_runs():
         assert outcome.attempted and outcome.failed == 0
 
 
-@pytest.mark.parametrize("name", ["audit", "lower_bound", "total_epsilon", "subweibull_radius"])
+@mark.parametrize("name", ["audit", "lower_bound", "total_epsilon", "subweibull_radius"])
 def test_names_of_the_second_module_exist_and_are_documented(name):
     assert len(inspect.getdoc(getattr(bounds, name))) > 20
 
@@ -50,14 +51,14 @@ def test_help_opens_with_the_example():
     assert text.index(">>> import ldpbo_core") < 1500
 
 
-@pytest.mark.parametrize("name", SPEC_7)
+@mark.parametrize("name", SPEC_7)
 def test_public_names_exist_and_are_documented(name):
     thing = getattr(core, name)
     assert inspect.getdoc(thing)
     assert len(inspect.getdoc(thing)) > 20
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "name, parameters",
     [
         ("se_kernel", "X, Y, *, lengthscale"),
@@ -265,7 +266,7 @@ def test_every_link_to_a_statement_says_the_kind_and_number_of_its_box():
     assert not dangling
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "text, heading, says",
     [
         ("Lemma 4", "Lemma 4 of the paper", ""),

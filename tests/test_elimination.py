@@ -15,9 +15,9 @@ from math import ceil, inf, log2, nan, sqrt, tanh
 
 import numpy as np
 import oracle as o
-import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx, mark, raises
 
 import ldpbo_core as core
 from ldpbo import simulation
@@ -167,7 +167,7 @@ def literal_weights(K, ratio):
         w = w * d / (w @ d)
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "change",
     [
         dict(constants="theorem"),
@@ -176,7 +176,7 @@ def literal_weights(K, ratio):
     ],
     ids=["theorem", "order", "theorem, other settings"],
 )
-@pytest.mark.parametrize("name", KINDS)
+@mark.parametrize("name", KINDS)
 def test_batches_agree_with_the_oracle(name, change):
     p, learner = kind(name, 900, **change)
     report = reporter(p, learner)
@@ -197,7 +197,7 @@ def test_batches_agree_with_the_oracle(name, change):
             reports[arm, turn].append(y)
         assert all(len(reports[a, j]) == counts[a, j] for a, j in reports)
         mu, sigma, beta, survivors, margin = replay(p, learner, counts, reports, active)
-        assert learner.beta == pytest.approx(beta, rel=1e-9)
+        assert learner.beta == approx(beta, rel=1e-9)
         assert_allclose(learner.sigma, sigma, atol=1e-7)
         assert_allclose(learner.mu, mu, atol=1e-8 * max(1, max(abs(mu))))
         assert margin > 1e-6 and learner.active.tolist() == survivors
@@ -215,7 +215,7 @@ def test_the_oracle_sees_eliminations():
 
 
 # ---- batches and design -------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@mark.parametrize(
     "T", [1, 2, 3, 4, 5, 7, 16, 17, 100, 1000, 20_000, 10**6, 10**9, 10**15 - 1, 10**15]
 )
 def test_batches_sum_to_T_and_are_few(T):
@@ -230,9 +230,9 @@ def test_batches_sum_to_T_and_are_few(T):
         )  # used in Lemma B
 
 
-@pytest.mark.parametrize("N", [1, 7, 100, 10**4, 10**8, 10**12, 10**15])
-@pytest.mark.parametrize("lam", [0.05, 1.0, 40.0])
-@pytest.mark.parametrize(
+@mark.parametrize("N", [1, 7, 100, 10**4, 10**8, 10**12, 10**15])
+@mark.parametrize("lam", [0.05, 1.0, 40.0])
+@mark.parametrize(
     "K",
     [K, SE, np.eye(5), np.ones((4, 4)), np.diag([0.0, 1.0, 0.5])],
     ids=["matern", "se", "identity", "ones", "diagonal"],
@@ -256,7 +256,7 @@ def test_counts_sum_to_N_and_follow_the_certified_weights(K, lam, N):
         assert d.max() <= 1.0101 * (w @ d) + 2 * len(K) * d.max() / N * len(K)
 
 
-@pytest.mark.parametrize("lam", [0.5, 30.0])
+@mark.parametrize("lam", [0.5, 30.0])
 def test_certificate_bounds_the_largest_variance(lam):
     """max sigma^2 <= 1.01 (lam/N) d_eff, with sigma from the oracle's posterior of single plays."""
     counts = core.optimal_design(
@@ -275,8 +275,8 @@ def test_certificate_bounds_the_largest_variance(lam):
     )  # and it is no worse than the greedy choice
 
 
-@pytest.mark.parametrize("kernel", ["matern", "se"])
-@pytest.mark.parametrize("lam", [1.0, 20.0])
+@mark.parametrize("kernel", ["matern", "se"])
+@mark.parametrize("lam", [1.0, 20.0])
 def test_remainders_that_differ_by_rounding_are_a_tie(kernel, lam):
     """The grid is its own mirror image, so a design of the arms in reverse order is the same
     design.
@@ -298,7 +298,7 @@ def test_equal_arms_get_equal_counts_lowest_index_first():
 
 
 # ---- Lemmas A and B -----------------------------------------------------------------------------
-@pytest.mark.parametrize("lam", [0.1, 2.0])
+@mark.parametrize("lam", [0.1, 2.0])
 def test_lemma_a_bias_and_noise_share_the_variance(lam):
     """|f(x) - w'f_X| <= B a, sqrt(lam)|w| = b, a^2 + b^2 = sigma^2, |w_j| <= sigma(x)
     sigma(x_j)/lam; a is attained.
@@ -313,15 +313,15 @@ def test_lemma_a_bias_and_noise_share_the_variance(lam):
         )  # bias of f is weights'f, its norm is a
         a = sqrt(weights @ K @ weights)
         b = sqrt(lam) * np.linalg.norm(w)
-        assert a * a + b * b == pytest.approx(sigma[x] ** 2, rel=1e-8)
+        assert a * a + b * b == approx(sigma[x] ** 2, rel=1e-8)
         assert np.all(np.abs(w) <= sigma[x] * sigma[arms] / lam + 1e-12)
         worst = K @ weights / a  # norm 1, bias a
-        assert abs(worst[x] - w @ worst[arms]) == pytest.approx(a, rel=1e-8)
-        assert norm(K, worst) == pytest.approx(1, rel=1e-6)
+        assert abs(worst[x] - w @ worst[arms]) == approx(a, rel=1e-8)
+        assert norm(K, worst) == approx(1, rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("lam", [0.5, 4.0])
+@mark.parametrize("seed", range(4))
+@mark.parametrize("lam", [0.5, 4.0])
 def test_lemma_b_holds_for_the_play_by_play_maximum_variance_design(lam, seed):
     """Plays chosen one by one by the largest posterior variance, noise within R.
 
@@ -388,7 +388,7 @@ def failures(name, trials, **change):
     return bad
 
 
-@pytest.mark.parametrize("name", ["one bit", "Laplace", "bounded", "heavy", "one bit, SE"])
+@mark.parametrize("name", ["one bit", "Laplace", "bounded", "heavy", "one bit, SE"])
 def test_bands_hold_with_probability_one_minus_delta(name):
     """At most 27 of 100 trials may fail at delta = 0.1.
 
@@ -444,8 +444,8 @@ def state(learner):
     ]
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("name", KINDS)
+@mark.parametrize("seed", range(3))
+@mark.parametrize("name", KINDS)
 def test_sums_and_single_reports_give_the_same_state_bit_for_bit(name, seed):
     """Single reports, one sum a batch as numpy adds it, and a random split of the batch in random
     order.
@@ -488,7 +488,7 @@ def test_sums_and_single_reports_may_be_mixed_within_a_batch():
     learner.tell_sums(counts, np.zeros(p.n) + learner.scale * (counts % 2))
     assert learner.plan()[arm] == 0
     assert learner.t == counts.sum()
-    with pytest.raises(ValueError, match="ask"):
+    with raises(ValueError, match="ask"):
         learner.tell(learner.scale)  # that arm's plays are all told
     assert learner.ask() != arm
     learner.tell(learner.scale)
@@ -516,13 +516,13 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@mark.parametrize("case", BAD)
 def test_bad_sums_are_refused_and_change_nothing(case):
     p, learner = kind("bounded", 400)
     learner.tell_sums(np.zeros(p.n, dtype=int), np.zeros(p.n))
     before = state(learner) + [str(learner._sums.tolist())]
     call = BAD[case]
-    with pytest.raises(ValueError, match=call[1]):
+    with raises(ValueError, match=call[1]):
         learner.tell_sums(*call[0](learner.plan(), np.zeros(p.n)))
     assert state(learner) + [str(learner._sums.tolist())] == before
     learner.tell_sums(learner.plan(), np.zeros(p.n))  # and the plan can still be told
@@ -533,14 +533,14 @@ def test_a_report_of_an_arm_that_is_not_planned_is_refused():
     p, learner = kind("one bit", 4)
     idle = int(np.flatnonzero(learner.plan() == 0)[0])
     before = state(learner)
-    with pytest.raises(ValueError, match=f"arm = {idle}.*plan"):
+    with raises(ValueError, match=f"arm = {idle}.*plan"):
         learner.tell(1.0, arm=idle)
     assert state(learner) == before
 
 
 # ---- edges --------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("T", [1, 2, 3, 5, 11])
+@mark.parametrize("name", KINDS)
+@mark.parametrize("T", [1, 2, 3, 5, 11])
 def test_horizons_below_the_number_of_arms(name, T):
     p, learner = kind(name, T)
     report = reporter(p, learner)
@@ -568,7 +568,7 @@ def test_after_the_horizon_the_best_arm_is_played_and_no_sum_is_taken():
     assert [learner.ask()] * 2 == [best, learner.ask()]
     learner.tell_sums(np.zeros(p.n, dtype=int), np.zeros(p.n))
     assert state(learner) == before
-    with pytest.raises(ValueError, match="counts of arm 0 = 1: must be from 0 to 0"):
+    with raises(ValueError, match="counts of arm 0 = 1: must be from 0 to 0"):
         learner.tell_sums(np.eye(p.n, dtype=int)[0], np.zeros(p.n))
 
 
@@ -599,7 +599,7 @@ def test_noise_free_rewards_have_a_ridge():
 
 
 def test_T_beyond_1e15_is_refused():
-    with pytest.raises(ValueError, match=r"T = 1000000000000001: must be .*at most 10\*\*15"):
+    with raises(ValueError, match=r"T = 1000000000000001: must be .*at most 10\*\*15"):
         core.make("PE", problem(), 10**15 + 1)
 
 
@@ -616,22 +616,22 @@ def test_lam_defaults_to_the_squared_noise_over_B_for_PE_alone():
     p = problem()
     L = 2 * (p.B + p.R) / 2.0
     s = (p.B + p.R) / tanh(1.0)
-    assert core.make("PE", p, 10).s.lam == pytest.approx((p.R / p.B) ** 2, rel=1e-12)
-    assert core.make("PE", p, 10, eps=2.0, curator=core.OneBit).s.lam == pytest.approx(
+    assert core.make("PE", p, 10).s.lam == approx((p.R / p.B) ** 2, rel=1e-12)
+    assert core.make("PE", p, 10, eps=2.0, curator=core.OneBit).s.lam == approx(
         (s / p.B) ** 2, rel=1e-12
     )
     assert (
         core.make("PE", p, 10, eps=2.0).s.lam
         == core.make("PE", p, 10, eps=2.0, lam=None).s.lam
-        == pytest.approx((L / p.B) ** 2, rel=1e-12)
+        == approx((L / p.B) ** 2, rel=1e-12)
     )
-    assert core.make("PE", problem(noise="t3"), 10).s.lam == pytest.approx(3.0 / p.B**2, rel=1e-12)
+    assert core.make("PE", problem(noise="t3"), 10).s.lam == approx(3.0 / p.B**2, rel=1e-12)
     assert core.make("PE", p, 10, lam=1.0).s.lam == 1.0 == core.make("TGP", p, 10).s.lam
-    with pytest.raises(ValueError, match="lam = None"):
+    with raises(ValueError, match="lam = None"):
         core.make("TGP", p, 10, lam=None)
 
 
-@pytest.mark.parametrize("constants, factor", [("theorem", 8), ("order", 1)])
+@mark.parametrize("constants, factor", [("theorem", 8), ("order", 1)])
 def test_copies_under_heavy_tails(constants, factor):
     p = problem(noise="t3")
     learner = core.make("PE", p, 1000, constants=constants, delta=0.05)
@@ -641,7 +641,7 @@ def test_copies_under_heavy_tails(constants, factor):
 
 
 def test_there_is_no_repaired_elimination():
-    with pytest.raises(ValueError, match="constants = 'repaired'.*PE"):
+    with raises(ValueError, match="constants = 'repaired'.*PE"):
         core.make("PE", problem(), 10, constants="repaired")
 
 
@@ -664,13 +664,13 @@ def test_gp_ucb_on_one_bit_reports_has_its_proved_width():
     for t in range(60):
         arms.append(learner.ask())
         learner.tell(s if t % 3 else -s)
-        assert learner.beta == pytest.approx(
+        assert learner.beta == approx(
             p.B + 0.7 * s / sqrt(0.5) * sqrt(2 * (o.gain(p.K, arms, 0.5) + math.log(50))),
             rel=1e-9,
         )
 
 
-@pytest.mark.parametrize("alpha", [0.25, 0.6, 0.9, 1.0])
+@mark.parametrize("alpha", [0.25, 0.6, 0.9, 1.0])
 def test_repaired_moma_has_a_radius_for_every_alpha(alpha):
     """3 (s 2^{1-alpha} c)^{1/(1+alpha)} N^{(1-alpha)/(2(1+alpha))} sqrt(2 gamma_N) / sqrt(lam)
     after B(1 + 1/sqrt(1-acc)), s = 8.
@@ -687,10 +687,10 @@ def test_repaired_moma_has_a_radius_for_every_alpha(alpha):
         * 50 ** ((1 - alpha) / (2 * (1 + alpha)))
         * sqrt(2 * gamma / 0.5)
     )
-    assert learner.beta == pytest.approx(p.B * (1 + 1 / sqrt(0.9)) + want, rel=1e-9)
+    assert learner.beta == approx(p.B * (1 + 1 / sqrt(0.9)) + want, rel=1e-9)
 
 
-@pytest.mark.parametrize("alpha, lam", [(0.6, 0.2), (0.25, 1.0), (0.9, 0.05), (1.0, 0.5)])
+@mark.parametrize("alpha, lam", [(0.6, 0.2), (0.25, 1.0), (0.9, 0.05), (1.0, 0.5)])
 def test_the_supermartingale_of_the_repair_for_every_alpha(alpha, lam):
     """E ||S_n||^p <= 2^{1-alpha} c sum l_i^{p/2}, on enumerated coin flips with adaptive designs
     (p = 1 + alpha); F1 of the repair.
@@ -742,7 +742,7 @@ def test_campaign_has_the_documented_fields_and_is_reproducible():
     assert_array_equal(more.regret[:3], one.regret)
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "name",
     ["one bit", "Laplace", "bounded", "one bit, table", "Laplace, table", "one bit, Student"],
 )
@@ -764,7 +764,7 @@ def test_where_no_law_is_known_single_draws_are_added_up_to_a_stated_T():
     student = problem(noise="t3")
     clipped = dataclasses.replace(problem(), B=0.1)
     for p, settings in ((student, {}), (student, dict(eps=1.0)), (clipped, dict(eps=1.0))):
-        with pytest.raises(
+        with raises(
             ValueError,
             match=f"T = {10 * simulation.SINGLES}: must be at most {simulation.SINGLES}.*OneBit",
         ):
@@ -772,8 +772,8 @@ def test_where_no_law_is_known_single_draws_are_added_up_to_a_stated_T():
         assert core.simulate_batches(p, 2000, trials=1, seed=0, **settings).t[-1] == 2000
 
 
-@pytest.mark.parametrize("noise", ["uniform", "t3", "table"])
-@pytest.mark.parametrize("bound", [0.05, 0.8, 3.0, 50.0])
+@mark.parametrize("noise", ["uniform", "t3", "table"])
+@mark.parametrize("bound", [0.05, 0.8, 3.0, 50.0])
 def test_mean_of_the_clipped_reward(noise, bound):
     """Against integration of the density (uniform, Student) or the table itself."""
     from scipy import integrate, stats
@@ -796,7 +796,7 @@ def test_mean_of_the_clipped_reward(noise, bound):
                     points=[v for v in (p.f[x] - p.R, p.f[x] + p.R) if abs(v) < bound] or None,
                 )[0]
             )
-        assert found[x] == pytest.approx(want, abs=1e-7)
+        assert found[x] == approx(want, abs=1e-7)
 
 
 LAWS = {
@@ -819,7 +819,7 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("name", LAWS)
+@mark.parametrize("name", LAWS)
 def test_sums_are_drawn_in_the_law_of_summed_reports(name):
     """Mean, variance and a two-sample Kolmogorov-Smirnov test of 4,000 sums of 9 reports, each at
     1e-8 per arm: below 1e-6 for the test.
@@ -850,7 +850,7 @@ def test_sums_are_drawn_in_the_law_of_summed_reports(name):
         assert stats.ks_2samp(drawn[:, x] + jitter, single + jitter).pvalue > 1e-8
 
 
-@pytest.mark.parametrize("name", ["one bit", "Laplace", "bounded", "heavy"])
+@mark.parametrize("name", ["one bit", "Laplace", "bounded", "heavy"])
 def test_simulate_batches_and_ask_tell_agree_in_law(name):
     """Mean final regret of 60 runs of each, two-sample z below 5.5.
 
@@ -903,10 +903,10 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("case", CALLS)
+@mark.parametrize("case", CALLS)
 def test_bad_campaigns_are_refused(case):
     change, words = CALLS[case]
-    with pytest.raises(ValueError, match=words):
+    with raises(ValueError, match=words):
         core.simulate_batches(
             **{**dict(problem=problem(), T=100, trials=1, seed=0, eps=1.0), **change}
         )

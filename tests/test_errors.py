@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import raises
 
 import ldpbo_core as core
 from ldpbo import bounds, simulation
@@ -550,7 +551,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_bad_input_names_the_argument_the_value_and_what_is_allowed(case):
     call, words = CASES[case]
-    with pytest.raises(ValueError) as error:
+    with raises(ValueError) as error:
         call()
     for word in words:
         assert word in str(error.value), f"{word!r} is not in: {error.value}"
@@ -660,10 +661,10 @@ def test_posterior_is_right_at_the_smallest_ridge_allowed():
 
 def test_progress_is_refused_before_any_work(monkeypatch):
     monkeypatch.setattr(simulation, "_run", lambda job: pytest.fail("work was done"))
-    with pytest.raises(ValueError, match="progress"):
+    with raises(ValueError, match="progress"):
         simulate(progress=3)
 
 
 def test_constants_that_are_not_private_say_how_to_ask_for_no_privacy():
-    with pytest.raises(ValueError, match="None"):
+    with raises(ValueError, match="None"):
         make(eps=0.0)

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_array_equal
+from pytest import mark, raises
 
 import ldpbo_core as core
 from ldpbo import saving as files
@@ -47,7 +48,7 @@ PLAIN = {
 }
 
 
-@pytest.mark.parametrize("case", PLAIN)
+@mark.parametrize("case", PLAIN)
 def test_a_table_is_read_whatever_its_dress(case, tmp_path):
     (tmp_path / "t.csv").write_bytes(PLAIN[case].encode())
     table = core.read_table(tmp_path / "t.csv")
@@ -99,11 +100,11 @@ def test_what_is_said_is_taken(tmp_path):
         "b",
     ]
     path.write_text('"a\nA",b\n1,2\n3,four\n')
-    with pytest.raises(ValueError, match="line 4, column 2 .b. is 'four'"):
+    with raises(ValueError, match="line 4, column 2 .b. is 'four'"):
         core.read_table(path)
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "name, value",
     [
         ("delimiter", ",;"),
@@ -116,7 +117,7 @@ def test_what_is_said_is_taken(tmp_path):
 )
 def test_a_setting_that_no_table_has_is_named(name, value, tmp_path):
     (tmp_path / "t.csv").write_text("1,2\n3,4\n")
-    with pytest.raises(ValueError, match=f"{name} = {value!r}: must be"):
+    with raises(ValueError, match=f"{name} = {value!r}: must be"):
         core.read_table(tmp_path / "t.csv", **{name: value})
 
 
@@ -157,11 +158,11 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@mark.parametrize("case", BAD)
 def test_what_is_no_number_is_named_by_line_and_column(case, tmp_path):
     text, words = BAD[case]
     (tmp_path / "t.csv").write_text(text)
-    with pytest.raises(ValueError) as error:
+    with raises(ValueError) as error:
         core.read_table(tmp_path / "t.csv")
     for word in ["t.csv", *words]:
         assert word in str(error.value), f"{word!r} is not in: {error.value}"
@@ -202,8 +203,8 @@ def same(one, other):
     )
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("name", core.ALGORITHMS)
+@mark.parametrize("settings", SETTINGS)
+@mark.parametrize("name", core.ALGORITHMS)
 def test_a_saved_learner_goes_on_bit_for_bit(name, settings, tmp_path):
     """Saved at three moments, right after a tell and between ask and tell.
 
@@ -277,7 +278,7 @@ def test_another_version_another_problem_and_damage_are_refused(tmp_path):
             if name == "kernel"
             else f": {getattr(problem, name)!r} there, {getattr(other, name)!r} here"
         )
-        with pytest.raises(
+        with raises(
             ValueError,
             match=f"problem: must be the one that .*learner.npz was saved with; its {name} differs{values}",
         ):
@@ -287,27 +288,25 @@ def test_another_version_another_problem_and_damage_are_refused(tmp_path):
     )  # another machine's rounding, f known by now
     whole = path.read_bytes()
     rewritten(path, version=99)
-    with pytest.raises(ValueError, match=f"version 99.*version {files.FORMAT}.*core that wrote it"):
+    with raises(ValueError, match=f"version 99.*version {files.FORMAT}.*core that wrote it"):
         core.load(path, problem)
     rewritten(path, version=1, format="something else")
-    with pytest.raises(ValueError, match="something else"):
+    with raises(ValueError, match="something else"):
         core.load(path, problem)
     for damage in (whole[: len(whole) // 2], b"", b"not a zip", pickle.dumps(learner)):
         path.write_bytes(damage)
-        with pytest.raises(
-            ValueError, match="learner.npz: must be a whole file that learner.save wrote"
-        ):
+        with raises(ValueError, match="learner.npz: must be a whole file that learner.save wrote"):
             core.load(path, problem)
     np.savez(path, header=np.array([{"a": 1}], dtype=object))  # a pickle inside
-    with pytest.raises(ValueError, match="must be a whole file"):
+    with raises(ValueError, match="must be a whole file"):
         core.load(path, problem)
-    with pytest.raises(FileNotFoundError):
+    with raises(FileNotFoundError):
         core.load(tmp_path / "nowhere.npz", problem)
-    with pytest.raises(ValueError, match="problem = ndarray: must be the Problem"):
+    with raises(ValueError, match="problem = ndarray: must be the Problem"):
         core.load(path, problem.K)
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "change",
     [
         dict(learner={"class": "os", "state": {}}),
@@ -323,9 +322,7 @@ def test_a_header_that_somebody_wrote_by_hand_is_refused(change, tmp_path):
     path = tmp_path / "learner.npz"
     core.make("TGP", PROBLEMS["no f"], 50, eps=1.0).save(path)
     rewritten(path, **change)
-    with pytest.raises(
-        ValueError, match="learner.npz: must be a whole file that learner.save wrote"
-    ):
+    with raises(ValueError, match="learner.npz: must be a whole file that learner.save wrote"):
         core.load(path, PROBLEMS["no f"])
 
 
@@ -336,7 +333,7 @@ def test_a_learner_that_cannot_be_saved_leaves_the_old_file(tmp_path):
     path = tmp_path / "learner.npz"
     core.make("TGP", PROBLEMS["no f"], 50, eps=1.0).save(path)
     before = path.read_bytes()
-    with pytest.raises(ValueError, match="Mine.*cannot be saved"):
+    with raises(ValueError, match="Mine.*cannot be saved"):
         core.make("TGP", PROBLEMS["no f"], 50, eps=1.0, curator=Mine).save(path)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["learner.npz"]
@@ -399,7 +396,7 @@ def test_pickles_copies_and_files_of_a_private_learner_hold_no_reward_of_the_tab
             assert twin.problem.samples is None
             assert twin.problem.f is None
             assert twin.ask() == learner.ask()
-            with pytest.raises(ValueError, match="f = None"):
+            with raises(ValueError, match="f = None"):
                 twin.problem.sample(0, rng)
         assert learner.problem is problem
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import mark
 
 import ldpbo_core as core
 
@@ -89,8 +90,8 @@ def traces():
     return {"panels": panels, "campaigns": campaigns}
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.1])
-@pytest.mark.parametrize("panel", PANELS)
+@mark.parametrize("scale", [1.0, 0.1])
+@mark.parametrize("panel", PANELS)
 def test_a_panel_plays_the_arms_it_always_played(panel, scale):
     stored = json.loads(STORE.read_text("utf-8"))["panels"][f"{panel} {scale}"]
     for name, (arms, regret) in panel_trace(panel, scale).items():
@@ -98,8 +99,8 @@ def test_a_panel_plays_the_arms_it_always_played(panel, scale):
         assert regret == pytest.approx(stored[name][1], rel=1e-12), name
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern"])
-@pytest.mark.parametrize("kind", CAMPAIGNS)
+@mark.parametrize("kernel", ["se", "matern"])
+@mark.parametrize("kind", CAMPAIGNS)
 def test_a_campaign_of_elimination_has_the_regret_it_always_had(kind, kernel):
     stored = json.loads(STORE.read_text("utf-8"))["campaigns"][f"{kind} {kernel}"]
     assert_allclose(campaign_trace(kind, kernel), stored, rtol=1e-12)

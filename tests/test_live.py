@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose
+from pytest import approx
 
 import ldpbo_core as core
 
@@ -338,7 +339,7 @@ def compare(settings, pieces, samples=None):
         assert p["t"][-1] == settings["T"]
         assert p["pulls"] == want.records["pulls"][a, i].tolist()
         assert p["clipped"] == want.records["clipped"][a, i]
-        assert p["uniform"] == pytest.approx(want.records["uniform"][i], abs=1e-9)
+        assert p["uniform"] == approx(want.records["uniform"][i], abs=1e-9)
         if i == settings["shown"]:
             assert p["arms"] == want.records["arms"][a, i].tolist()
             assert_allclose(p["reports"], want.records["reports"][a, i], rtol=1e-9, atol=1e-6)
@@ -428,7 +429,7 @@ def test_touching_controls_with_the_pointer_leaves_them_all_in_place(quick):
     """In Firefox a multi-column box lost its content at the first touch of a slider."""
     keys = ["problem", "curator", "eps", "T", "trials", "seed", "lengthscale"]
     places = lambda: [edge for key in keys for edge in quick.box(f"#live-{key}")]
-    before = pytest.approx(
+    before = approx(
         places(), abs=0.1
     )  # Chromium lays out in 64ths of a pixel, and a text above may round otherwise
     after(quick, lambda: quick.drag("#live-eps-slider", 0.8))
@@ -615,7 +616,7 @@ def test_the_estimate_of_time_is_what_was_measured_here(quick):
     seconds = lambda change: quick.js(
         f"{LIVE}.ldpbo.estimate({{...{LIVE}.ldpbo.state, ...{json.dumps(change)}}})"
     )
-    assert seconds({"T": 800}) == pytest.approx(10 * said)
+    assert seconds({"T": 800}) == approx(10 * said)
     assert seconds({"names": ["PE"], "T": 20000}) == seconds(
         {"names": ["PE"], "T": 20}
     )  # plans, not rounds
@@ -800,14 +801,14 @@ def test_every_kind_of_table_runs_here_and_by_the_copied_lines_and_nothing_leave
     assert live.outside == [] and live.faults == []
     said = native(live.js(f"{LIVE}.ldpbo.snippet()"), tmp_path)
     for name in got["settings"]["names"]:
-        assert said[name] == pytest.approx(
+        assert said[name] == approx(
             np.mean([p["regret"][-1] for p in got["pieces"] if p["name"] == name]), abs=1e-9
         )
     if kind == "index":
         after(live, lambda: live.click("#live-index"))  # wanted after all
         got = result(live)
         compare(got["settings"], got["pieces"], np.array([[i, *row] for i, row in enumerate(ROWS)]))
-        assert native(live.js(f"{LIVE}.ldpbo.snippet()"), tmp_path)["TGP"] == pytest.approx(
+        assert native(live.js(f"{LIVE}.ldpbo.snippet()"), tmp_path)["TGP"] == approx(
             np.mean([p["regret"][-1] for p in got["pieces"] if p["name"] == "TGP"]), abs=1e-9
         )
 
@@ -845,7 +846,7 @@ def test_without_a_file_the_books_own_table_shows_what_happens(live, tmp_path):
     got = result(live)
     compare(got["settings"], got["pieces"], core.read_table(ROOT / "data" / "stocks.csv").values)
     assert "20 arms" in live.text("#live-file-note")
-    assert native(live.js(f"{LIVE}.ldpbo.snippet()"), ROOT)["TGP"] == pytest.approx(
+    assert native(live.js(f"{LIVE}.ldpbo.snippet()"), ROOT)["TGP"] == approx(
         got["pieces"][0]["regret"][-1]
     )
     assert "file=data%2Fstocks.csv" in live.url()  # the one table that a link can bring back
@@ -932,7 +933,7 @@ def test_the_python_lines_and_the_papermill_command_are_the_settings(quick, tmp_
     got = result(quick)
     said = native(quick.js(f"{LIVE}.ldpbo.snippet()"), tmp_path)
     for name in ("ATA", "MoMA"):
-        assert said[name] == pytest.approx(
+        assert said[name] == approx(
             np.mean([p["regret"][-1] for p in got["pieces"] if p["name"] == name]), abs=1e-9
         )
     words = shlex.split(quick.js(f"{LIVE}.ldpbo.command()"))
@@ -970,7 +971,7 @@ def test_the_python_lines_know_one_bit_and_the_plane(quick, hash, tmp_path):
     said = native(quick.js(f"{LIVE}.ldpbo.snippet()"), tmp_path)
     got = result(quick)
     for name in got["settings"]["names"]:
-        assert said[name] == pytest.approx(
+        assert said[name] == approx(
             np.mean([p["regret"][-1] for p in got["pieces"] if p["name"] == name]), abs=1e-9
         )
     assert quick.js(f"{LIVE}.ldpbo.command()").startswith("# The panel notebook")
@@ -1090,7 +1091,7 @@ def test_the_second_view_runs_to_a_billion_users_and_each_epsilon_adds_a_line(qu
             [np.log(at[i][0]) for i in (last, last + 1)],
         )
     )
-    assert quick.js(f"{LIVE}.ldpbo.needed({LIVE}.ldpbo.campaigns.at(-1), 0.1)") == pytest.approx(
+    assert quick.js(f"{LIVE}.ldpbo.needed({LIVE}.ldpbo.campaigns.at(-1), 0.1)") == approx(
         want, rel=1e-9
     )
     rows = quick.js(

@@ -12,13 +12,14 @@ from math import ceil, exp, expm1, inf, log1p, nan, pi, sqrt, tanh
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from pytest import approx, mark
 from scipy import integrate, special
 
 import ldpbo_core as core
 from ldpbo import bounds
 
 mpmath, sp = pytest.importorskip("mpmath"), pytest.importorskip("sympy")
-pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+pytestmark = mark.filterwarnings("error::RuntimeWarning")
 PLAIN = dict(B=1.0, v=1.0, alpha=1.0, d=1)
 ODD = dict(B=2.0, v=3.0, alpha=0.5, d=2)
 
@@ -40,7 +41,7 @@ def D_star(p, eps):
 # The bump (page lb_bump) -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "d, h0, zeta, energy", [(1, 0.443994, 0.446479, 0.133086), (2, 0.466512, 0.494984, 0.117917)]
 )
 def test_constants_of_the_bump_equal_closed_forms_and_a_second_quadrature(d, h0, zeta, energy):
@@ -48,8 +49,8 @@ def test_constants_of_the_bump_equal_closed_forms_and_a_second_quadrature(d, h0,
     assert (round(found_h0, 6), round(found_zeta, 6), round(weight.sum(), 6)) == (h0, zeta, energy)
     bessel = lambda c: c * exp(-c / 2) * (special.kv(1, c / 2) - special.kv(0, c / 2))
     closed = bessel if d == 1 else lambda c: pi * special.expn(2, c)
-    assert found_h0 == pytest.approx(closed(1), abs=1e-12)
-    assert weight.sum() == pytest.approx(closed(2), abs=1e-12)
+    assert found_h0 == approx(closed(1), abs=1e-12)
+    assert weight.sum() == approx(closed(2), abs=1e-12)
     with mpmath.workdps(20):
         wave = (
             (lambda s: 2 * mpmath.cos(s))
@@ -60,12 +61,12 @@ def test_constants_of_the_bump_equal_closed_forms_and_a_second_quadrature(d, h0,
             lambda t: mpmath.exp(-1 / (1 - t * t)) * wave(2 * mpmath.pi * found_zeta * t),
             mpmath.linspace(0, 1, 9),
         )
-    assert float(h) == pytest.approx(found_h0 / 2, abs=1e-10)
+    assert float(h) == approx(found_h0 / 2, abs=1e-10)
 
 
 def test_lemma2_table_sums_to_the_constants_of_the_book():
     _, _, table, count, _, _ = bounds.bump(1)
-    assert np.round(table[:5], 4) == pytest.approx([2, 1, 0.0715, 0.0336, 0.0105])
+    assert np.round(table[:5], 4) == approx([2, 1, 0.0715, 0.0336, 0.0105])
     assert round(table @ count, 4) == 4.2568
     assert round(table**2 @ count, 3) == 6.013
     _, _, table, count, _, _ = bounds.bump(2)
@@ -118,7 +119,7 @@ def test_norm_by_fourier_is_approached_from_below_by_the_kernel_matrix():
         share = sqrt(g @ np.linalg.solve(K, g)) / norm("matern", n, 1)
         assert last < share <= 1 + 1e-6
         last = share
-    assert last == pytest.approx(1, abs=1e-5)
+    assert last == approx(1, abs=1e-5)
 
 
 def test_a_point_is_delta_optimal_for_one_function_with_half_the_width_and_for_two_without():
@@ -132,21 +133,21 @@ def test_a_point_is_delta_optimal_for_one_function_with_half_the_width_and_for_t
         served = (np.interp(np.abs(x[:, None] - np.arange(M) - 0.5), r, profile, right=0) >= 1).sum(
             axis=1
         )
-        assert (served > 1).mean() == pytest.approx(crowded, abs=1e-4)
+        assert (served > 1).mean() == approx(crowded, abs=1e-4)
 
 
 # What a report reveals (pages lb_rewards and lb_better) -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("alpha", [0.3, 0.5, 1.0])
+@mark.parametrize("alpha", [0.3, 0.5, 1.0])
 def test_reward_law_has_mean_f_and_moment_at_most_v(alpha):
     v, Delta = 2.3, 0.07
     size = (v / (2 * Delta)) ** (1 / alpha)
     for f in np.linspace(0, 2 * Delta, 7):
         p = (2 * Delta / v) ** (1 / alpha) * f
         assert p <= 1
-        assert p * size == pytest.approx(f, rel=1e-12)
-        assert p * size ** (1 + alpha) == pytest.approx(v * f / (2 * Delta), rel=1e-12)
+        assert p * size == approx(f, rel=1e-12)
+        assert p * size ** (1 + alpha) == approx(v * f / (2 * Delta), rel=1e-12)
         assert p * size ** (1 + alpha) <= v * (1 + 1e-12)
 
 
@@ -186,13 +187,13 @@ def laplace_closed(p, eps):
         )
 
 
-@pytest.mark.parametrize("p", [0.5, 1e-2, 1e-4, 1e-8])
-@pytest.mark.parametrize("eps", [0.1, 1.0, 3.0])
+@mark.parametrize("p", [0.5, 1e-2, 1e-4, 1e-8])
+@mark.parametrize("eps", [0.1, 1.0, 3.0])
 def test_exact_divergence_of_laplace_reports_agrees_in_two_ways(p, eps):
-    assert laplace_divergence(p, eps) == pytest.approx(laplace_closed(p, eps), rel=1e-8)
+    assert laplace_divergence(p, eps) == approx(laplace_closed(p, eps), rel=1e-8)
 
 
-@pytest.mark.parametrize("Delta, exact, lemma", [(0.05, 1.11e-5, 0.472), (1e-3, 1.77e-12, 1.89e-4)])
+@mark.parametrize("Delta, exact, lemma", [(0.05, 1.11e-5, 0.472), (1e-3, 1.77e-12, 1.89e-4)])
 def test_lemma4_is_loose_by_one_over_p(Delta, exact, lemma):
     p, z = (2 * Delta) ** 2, expm1(1)
     assert float(f"{laplace_closed(p, 1.0):.3g}") == exact
@@ -229,13 +230,13 @@ def test_no_random_private_channel_reveals_more_than_z_squared_tv_squared():
         )
 
 
-@pytest.mark.parametrize("eps", [0.05, 0.5, 1.0, 4.0])
-@pytest.mark.parametrize("p", [1e-3, 0.1, 0.9])
+@mark.parametrize("eps", [0.05, 0.5, 1.0, 4.0])
+@mark.parametrize("p", [1e-3, 0.1, 0.9])
 def test_randomised_response_attains_the_largest_divergence_and_nothing_exceeds_it(p, eps):
     e = exp(eps)
     q0 = np.array([1, e]) / (e + 1)
     q1 = np.array([e, 1]) / (e + 1)
-    assert -q0 @ np.log1p(p * (q1 / q0 - 1)) == pytest.approx(D_star(p, eps), rel=1e-10)
+    assert -q0 @ np.log1p(p * (q1 / q0 - 1)) == approx(D_star(p, eps), rel=1e-10)
     assert D_star(p, eps) <= min(expm1(eps) ** 2 * p * p, -log1p(-p))
     rng = default_rng(5)
     for _ in range(100):
@@ -287,7 +288,7 @@ def test_erratum_a1_matern_exponents_follow_from_the_construction():
     assert all(sp.simplify(found[x] - stated[x]) == 0 for x in stated)
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "variant, s", [("printed", lambda a: a / (1 + a)), ("corrected", lambda a: a / (2 * (1 + a)))]
 )
 def test_matern_rate_has_exactly_the_symbolic_exponents(variant, s):
@@ -299,9 +300,9 @@ def test_matern_rate_has_exactly_the_symbolic_exponents(variant, s):
     scaled = dict(T=10**7, eps=log1p(5.0), v=30.0, B=20.0)  # each of T, z, v, B ten times larger
     for name, key in (("T", "T"), ("z", "eps"), ("v", "v"), ("B", "B")):
         exponent = math.log10(value(**at | {key: scaled[key]}) / value(**at))
-        assert exponent == pytest.approx(
-            float(symbolic[name].subs({a: 0.5, nu: 1.5, d: 2})), abs=1e-10
-        ), name
+        assert exponent == approx(float(symbolic[name].subs({a: 0.5, nu: 1.5, d: 2})), abs=1e-10), (
+            name
+        )
 
 
 def test_se_logarithm_is_that_of_the_theorem():
@@ -342,35 +343,35 @@ def matern_printed(T, eps, B, v, alpha, d, nu):
     )
 
 
-@pytest.mark.parametrize("setting", [PLAIN, ODD])
-@pytest.mark.parametrize("T, eps", [(10_000, 1.0), (1_000_000, 0.1), (500, 3.0)])
+@mark.parametrize("setting", [PLAIN, ODD])
+@mark.parametrize("T, eps", [(10_000, 1.0), (1_000_000, 0.1), (500, 3.0)])
 def test_printed_rates_equal_the_theorem(setting, T, eps):
-    assert bounds.lower_bound("se", T, eps, **setting) == pytest.approx(
+    assert bounds.lower_bound("se", T, eps, **setting) == approx(
         se_printed(T, eps, **setting), rel=1e-10
     )
-    assert bounds.lower_bound("matern", T, eps, **setting, nu=1.5) == pytest.approx(
+    assert bounds.lower_bound("matern", T, eps, **setting, nu=1.5) == approx(
         matern_printed(T, eps, **setting, nu=1.5), rel=1e-10
     )
 
 
 def test_printed_rates_at_two_points_worked_out_by_hand():
     # eps = ln 2: z = 1. SE, T = e^16, all else 1: e^8 * 16^{1/4} = 2 e^8.  Matérn nu = 2.5, d = 1: T^{3.5/6}.
-    assert bounds.lower_bound("se", round(math.e**16), math.log(2), **PLAIN) == pytest.approx(
+    assert bounds.lower_bound("se", round(math.e**16), math.log(2), **PLAIN) == approx(
         2 * math.e**8, rel=1e-7
     )
-    assert bounds.lower_bound("matern", 10**6, math.log(2), **PLAIN, nu=2.5) == pytest.approx(
+    assert bounds.lower_bound("matern", 10**6, math.log(2), **PLAIN, nu=2.5) == approx(
         10**3.5, rel=1e-12
     )
     # Erratum A1 at the same points: T^{3/4} 16^{1/8} and T^{(3*2.5+1)/(4*2.5+1)}.
-    assert bound("se", round(math.e**16), math.log(2), variant="corrected") == pytest.approx(
+    assert bound("se", round(math.e**16), math.log(2), variant="corrected") == approx(
         math.e**12 * sqrt(2), rel=1e-7
     )
-    assert bound("matern", 10**6, math.log(2), variant="corrected") == pytest.approx(
+    assert bound("matern", 10**6, math.log(2), variant="corrected") == approx(
         10 ** (6 * 8.5 / 11), rel=1e-12
     )
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern"])
+@mark.parametrize("kernel", ["se", "matern"])
 def test_non_private_rate_is_the_printed_one_at_z_equal_to_one(kernel):
     assert (
         bound(kernel, eps=None)
@@ -379,8 +380,8 @@ def test_non_private_rate_is_the_printed_one_at_z_equal_to_one(kernel):
     )
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern"])
-@pytest.mark.parametrize("setting", [PLAIN, ODD])
+@mark.parametrize("kernel", ["se", "matern"])
+@mark.parametrize("setting", [PLAIN, ODD])
 def test_erratum_a3_corrected_rate_is_the_larger_of_two(kernel, setting):
     plain = bounds.lower_bound(kernel, 10**5, None, **setting, nu=2.5)
     values = [
@@ -401,7 +402,7 @@ def test_erratum_a3_printed_constant_passes_data_processing_from_0_3027_on():
 # Regime (Erratum A14) ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "kernel, T, eps, changes, why",
     [
         (
@@ -446,8 +447,8 @@ def test_corrected_falls_back_on_a_larger_eps_and_says_so():
     assert math.isnan(bound("matern", 1, 1e-3, variant="printed", B=0.1))
 
 
-@pytest.mark.parametrize("T", [10, 1000, 10**6])
-@pytest.mark.parametrize(
+@mark.parametrize("T", [10, 1000, 10**6])
+@mark.parametrize(
     "B, v, alpha, d",
     [
         (1.0, 1.0, 1.0, 1),
@@ -457,7 +458,7 @@ def test_corrected_falls_back_on_a_larger_eps_and_says_so():
         (1.0, 1.0, 1.0, 8),
     ],
 )
-@pytest.mark.parametrize("kernel", ["se", "matern"])
+@mark.parametrize("kernel", ["se", "matern"])
 def test_corrected_never_rises_with_eps_and_is_the_largest_rate_of_all_larger_eps(
     kernel, B, v, alpha, d, T
 ):
@@ -479,12 +480,12 @@ def test_corrected_never_rises_with_eps_and_is_the_largest_rate_of_all_larger_ep
     assert (np.isnan(found) <= np.isnan(best[::100])).all()
     assert (np.diff(found[~np.isnan(found)]) <= 1e-9 * found[~np.isnan(found)][1:]).all()
     both = ~np.isnan(best[::100])
-    assert found[both] == pytest.approx(best[::100][both], rel=0.04)
+    assert found[both] == approx(best[::100][both], rel=0.04)
     assert (found[both] >= best[::100][both] * (1 - 1e-9)).all()
 
 
-@pytest.mark.parametrize("variant", ["printed", "corrected", "explicit", "bounded"])
-@pytest.mark.parametrize("kernel", ["se", "matern"])
+@mark.parametrize("variant", ["printed", "corrected", "explicit", "bounded"])
+@mark.parametrize("kernel", ["se", "matern"])
 def test_no_bound_exceeds_linear_regret(kernel, variant):
     for T in (1, 10, 10**3, 10**6):
         for eps in (0.01, 0.3, 2.0, None):
@@ -496,7 +497,7 @@ def test_no_bound_exceeds_linear_regret(kernel, variant):
 # Explicit bounds --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "kernel, eps, d, alpha",
     [
         ("se", 1.0, 1, 1.0),
@@ -519,10 +520,10 @@ def test_explicit_bound_is_the_stated_formula_at_an_admissible_bump(kernel, eps,
     assert p[0] <= 1
     S = sum(k * (D_star(x, eps) if eps else -log1p(-x)) for x, k in zip(p, count))
     value = T * found.Delta * (2 - table @ count / found.M - sqrt(2 * T * S / found.M))
-    assert found == pytest.approx(value, rel=1e-8)
+    assert found == approx(value, rel=1e-8)
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern"])
+@mark.parametrize("kernel", ["se", "matern"])
 def test_explicit_bound_is_not_beaten_by_other_bumps(kernel):
     T = 10_000
     eps = 1.0
@@ -538,7 +539,7 @@ def test_explicit_bound_is_not_beaten_by_other_bumps(kernel):
     assert best > 0.9 * found
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern"])
+@mark.parametrize("kernel", ["se", "matern"])
 def test_explicit_bound_falls_with_eps_to_the_non_private_one_and_grows_with_T(kernel):
     by_eps = [bound(kernel, eps=e, variant="explicit") for e in (0.01, 0.1, 1.0, 5.0, 30.0, 1000.0)]
     assert all(a >= b for a, b in zip(by_eps, by_eps[1:]))
@@ -550,7 +551,7 @@ def test_explicit_bound_falls_with_eps_to_the_non_private_one_and_grows_with_T(k
 def test_explicit_slope_in_T_is_that_of_erratum_a1():
     for kernel, exponent in (("se", 0.75), ("matern", 8.5 / 11)):
         values = [bound(kernel, T=T, variant="explicit", alpha=1.0) for T in (10**7, 10**13)]
-        assert math.log10(values[1] / values[0]) / 6 == pytest.approx(exponent, abs=0.02)
+        assert math.log10(values[1] / values[0]) / 6 == approx(exponent, abs=0.02)
 
 
 def finite(kernel, T, S, top):
@@ -568,7 +569,7 @@ def finite(kernel, T, S, top):
     ).max()
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "kernel, eps, T, printed, plain, a1, a2",
     [
         ("matern", 0.1, 1e4, 108, 41.8, 1010, 553),
@@ -610,8 +611,8 @@ def sign_leak(x, eps):
         return float(-mpmath.log(1 - (mpmath.mpf(float(x)) * tau) ** 2) / 2)
 
 
-@pytest.mark.parametrize("eps", [0.05, 0.5, 1.0, 4.0])
-@pytest.mark.parametrize("x", [1e-4, 0.1, 0.9, 1.0])
+@mark.parametrize("eps", [0.05, 0.5, 1.0, 4.0])
+@mark.parametrize("x", [1e-4, 0.1, 0.9, 1.0])
 def test_randomised_response_attains_the_largest_divergence_of_signs_and_no_channel_exceeds_it(
     x, eps
 ):
@@ -619,7 +620,7 @@ def test_randomised_response_attains_the_largest_divergence_of_signs_and_no_chan
     divergence = lambda Q: (lambda m0, m1: (m0 * np.log(m0 / m1)).sum())(
         Q.mean(axis=0), np.array([1 + x, 1 - x]) / 2 @ Q
     )
-    assert divergence(Q) == pytest.approx(sign_leak(x, eps), rel=1e-7, abs=1e-16)
+    assert divergence(Q) == approx(sign_leak(x, eps), rel=1e-7, abs=1e-16)
     rng = default_rng(7)
     for _ in range(300):
         Q = np.exp(
@@ -630,7 +631,7 @@ def test_randomised_response_attains_the_largest_divergence_of_signs_and_no_chan
             assert divergence(Q) <= sign_leak(x, eps) + 1e-15
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "kernel, eps, d",
     [("se", 1.0, 1), ("matern", 0.1, 1), ("matern", 1.0, 2), ("se", None, 1), ("matern", None, 2)],
 )
@@ -646,17 +647,17 @@ def test_bounded_bound_is_the_stated_formula_at_an_admissible_bump(kernel, eps, 
     assert found.Delta * norm(kernel, n, d) <= B * (1 + 1e-8)
     assert 2 * found.Delta <= b
     S = sum(k * sign_leak(V * found.Delta / b, eps) for V, k in zip(table, count))
-    assert found == pytest.approx(
+    assert found == approx(
         T * found.Delta * (2 - table @ count / found.M - sqrt(2 * T * S / found.M)), rel=1e-8
     )
 
 
-@pytest.mark.parametrize("kernel, private, plain", [("matern", 263, 148), ("se", 69, 42)])
+@mark.parametrize("kernel, private, plain", [("matern", 263, 148), ("se", 69, 42)])
 def test_bounded_bound_has_the_referees_values_falls_with_eps_and_ignores_alpha(
     kernel, private, plain
 ):
-    assert bound(kernel, variant="bounded") == pytest.approx(private, abs=1)
-    assert bound(kernel, eps=None, variant="bounded") == pytest.approx(plain, abs=1)
+    assert bound(kernel, variant="bounded") == approx(private, abs=1)
+    assert bound(kernel, eps=None, variant="bounded") == approx(plain, abs=1)
     by_eps = [
         bound(kernel, eps=e, variant="bounded") for e in (1e-3, 0.01, 0.1, 1.0, 5.0, 30.0, 1000.0)
     ]
@@ -665,7 +666,7 @@ def test_bounded_bound_has_the_referees_values_falls_with_eps_and_ignores_alpha(
     assert bound(kernel, variant="bounded", alpha=0.4) == bound(kernel, variant="bounded")
 
 
-@pytest.mark.parametrize("kernel, eps", [("se", 1.0), ("matern", 0.3), ("matern", None)])
+@mark.parametrize("kernel, eps", [("se", 1.0), ("matern", 0.3), ("matern", None)])
 def test_bounded_bound_is_at_least_the_theorem_with_coth(kernel, eps):
     """b coth(eps/2) sqrt(TM/c2) / (4 sqrt(ln 4/3)), if 2c <= M <= ln(4/3) min(1, 4 tau^2) c2 T and
     M cells fit.
@@ -691,7 +692,7 @@ def test_bounded_bound_is_at_least_the_theorem_with_coth(kernel, eps):
 def test_bounded_slope_in_T_is_that_of_the_upper_bound_of_elimination():
     for kernel, exponent in (("se", 1 / 2), ("matern", 3.5 / 6)):
         values = [bound(kernel, T=T, variant="bounded") for T in (10**9, 10**15)]
-        assert math.log10(values[1] / values[0]) / 6 == pytest.approx(exponent, abs=0.025)
+        assert math.log10(values[1] / values[0]) / 6 == approx(exponent, abs=0.025)
 
 
 def test_explicit_bound_is_below_the_regret_of_playing_uniformly_on_its_instance():
@@ -712,7 +713,7 @@ def test_explicit_bound_is_below_the_regret_of_playing_uniformly_on_its_instance
 # Surface ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "name, value, allowed",
     [
         ("kernel", "rbf", "'se' or 'matern'"),
@@ -740,7 +741,7 @@ def test_errors_name_the_argument_the_value_and_what_is_allowed(name, value, all
         )
 
 
-@pytest.mark.parametrize("variant", ["explicit", "bounded"])
+@mark.parametrize("variant", ["explicit", "bounded"])
 def test_bounds_with_constants_say_that_they_know_one_and_two_dimensions(variant):
     with pytest.raises(ValueError, match=f"d = 3: must be 1 or 2 with variant='{variant}'"):
         bound(d=3, variant=variant)
@@ -753,5 +754,5 @@ def test_bound_is_a_float_that_keeps_its_reason_when_copied():
         assert math.isnan(twin)
         assert twin.reason == found.reason
     assert bound().reason == ""
-    assert bound().Delta * 10_000 == pytest.approx(bound())
+    assert bound().Delta * 10_000 == approx(bound())
     assert bound().M > 1

@@ -18,10 +18,11 @@ import oracle as o
 import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx, mark, raises
 
 import ldpbo_core as core
 
-pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+pytestmark = mark.filterwarnings("error::RuntimeWarning")
 ROOT = Path(core.__file__).resolve().parent
 SHA = {
     "iw_data_all.mat": "3d87e03ae8bc9e3f0a4abeb57c64933c7d3dee7476ac5c4f6ca28b4efc357c15",
@@ -30,8 +31,8 @@ SHA = {
 
 
 # ---- synthetic ----------------------------------------------------------------------------------
-@pytest.mark.parametrize("kernel", ["se", "matern"])
-@pytest.mark.parametrize("noise", ["uniform", "t3"])
+@mark.parametrize("kernel", ["se", "matern"])
+@mark.parametrize("noise", ["uniform", "t3"])
 def test_synthetic_problem_is_the_papers(kernel, noise):
     problem = core.synthetic_problem(kernel=kernel, noise=noise, seed=4)
     x = np.arange(1, 101) / 100
@@ -44,13 +45,13 @@ def test_synthetic_problem_is_the_papers(kernel, noise):
     assert problem.n == 100
     assert problem.alpha == 1
     assert problem.R == 1
-    assert problem.B == pytest.approx(np.max(np.abs(problem.f)), rel=1e-15)
+    assert problem.B == approx(np.max(np.abs(problem.f)), rel=1e-15)
     if noise == "t3":
-        assert problem.v == pytest.approx(problem.B**2 + 3, rel=1e-15)
+        assert problem.v == approx(problem.B**2 + 3, rel=1e-15)
         assert problem.c == 3
     else:  # E eta^2 of U[-1, 1] is 1/3
-        assert problem.v == pytest.approx(problem.B**2 + 1 / 3)
-        assert problem.c == pytest.approx(1 / 3)
+        assert problem.v == approx(problem.B**2 + 1 / 3)
+        assert problem.c == approx(1 / 3)
 
 
 def test_synthetic_f_is_a_combination_of_kernel_columns_with_bounded_weights():
@@ -111,7 +112,7 @@ def test_table_rewards_are_the_arms_entry_in_a_drawn_row():
     assert set(draws) == {0, 1, 2, 3}
 
 
-@pytest.mark.parametrize("noise", ["uniform", "t3"])
+@mark.parametrize("noise", ["uniform", "t3"])
 def test_sample_is_reward_of_draw(noise):
     problem = core.synthetic_problem("se", noise, 1, n=10)
     one = problem.sample(3, default_rng(5), size=7)
@@ -128,10 +129,10 @@ def test_table_problem_follows_the_definitions():
     f = samples.mean(axis=0)
     assert_allclose(problem.K, o.correlation(train.tolist()), atol=1e-12)
     assert_allclose(problem.f, f, rtol=1e-14)
-    assert problem.B == pytest.approx(max(f))
-    assert problem.R == pytest.approx(np.max(np.abs(samples - f)))
-    assert problem.v == pytest.approx(np.mean(samples**2))
-    assert problem.c == pytest.approx(np.mean((samples - f) ** 2))
+    assert problem.B == approx(max(f))
+    assert problem.R == approx(np.max(np.abs(samples - f)))
+    assert problem.v == approx(np.mean(samples**2))
+    assert problem.c == approx(np.mean((samples - f) ** 2))
     assert_allclose(core.table_problem(samples).K, o.correlation(samples.tolist()), atol=1e-12)
 
 
@@ -140,7 +141,7 @@ def test_a_table_below_zero_still_bounds_f():
     assert problem.B >= np.max(np.abs(problem.f))
 
 
-@pytest.mark.parametrize("size", [1.0, 1e6, 1e-6])
+@mark.parametrize("size", [1.0, 1e6, 1e-6])
 def test_a_column_that_varies_by_rounding_alone_counts_as_constant(size):
     """The limit is 1e-14 of the column's own size, so that neither its unit nor the other columns
     matter.
@@ -151,7 +152,7 @@ def test_a_column_that_varies_by_rounding_alone_counts_as_constant(size):
         if kept:
             assert core.empirical_kernel(table)[1, 1] == 1
         else:
-            with pytest.raises(ValueError, match="samples column 1 is constant"):
+            with raises(ValueError, match="samples column 1 is constant"):
                 core.empirical_kernel(table)
 
 
@@ -162,9 +163,9 @@ def test_problem_is_frozen_and_copies_its_arrays():
     K[0, 0], f[0] = 0.5, 9.0
     assert problem.K[0, 0] == 1
     assert problem.f[0] == 0
-    with pytest.raises(Exception, match="cannot assign|frozen"):
+    with raises(Exception, match="cannot assign|frozen"):
         problem.B = 2.0
-    with pytest.raises(ValueError, match="read-only"):
+    with raises(ValueError, match="read-only"):
         problem.K[0, 0] = 0.5
     table = default_rng(0).random((5, 2))
     problem = core.table_problem(table)
@@ -190,7 +191,7 @@ def originals():
 
 
 ORIGINALS = originals()
-needs_originals = pytest.mark.skipif(
+needs_originals = mark.skipif(
     ORIGINALS is None, reason="ORIGINAL DATA NOT FOUND: set LDPBO_DATA or run `make data`"
 )
 
@@ -203,9 +204,7 @@ def reference(which):
 
 
 @needs_originals
-@pytest.mark.parametrize(
-    "which, load", [("light", core.light_problem), ("stock", core.stock_problem)]
-)
+@mark.parametrize("which, load", [("light", core.light_problem), ("stock", core.stock_problem)])
 def test_original_data_give_the_reference_values(which, load, monkeypatch):
     monkeypatch.setenv("LDPBO_DATA", str(ORIGINALS))
     expected, problem = reference(which), load()
@@ -214,17 +213,17 @@ def test_original_data_give_the_reference_values(which, load, monkeypatch):
     assert len(problem.samples) == expected["n_test"]
     assert problem.alpha == 1
     for key in ("B", "R", "v", "c"):
-        assert getattr(problem, key) == pytest.approx(expected[key], rel=1e-8), key
+        assert getattr(problem, key) == approx(expected[key], rel=1e-8), key
     order = np.argsort(-problem.f)
-    assert problem.f[order[1]] == pytest.approx(expected["f_second"], rel=1e-8)
-    assert np.min(problem.f) == pytest.approx(expected["f_min"], rel=1e-8)
-    assert np.mean(1 - problem.f / np.max(problem.f)) == pytest.approx(
+    assert problem.f[order[1]] == approx(expected["f_second"], rel=1e-8)
+    assert np.min(problem.f) == approx(expected["f_min"], rel=1e-8)
+    assert np.mean(1 - problem.f / np.max(problem.f)) == approx(
         expected["mean_gap_normalised"], abs=1e-6
     )
     w = np.linalg.eigvalsh(problem.K)
-    assert w[0] == pytest.approx(expected["K_eig_min"], rel=0.01)
-    assert w[-1] == pytest.approx(expected["K_eig_max"], rel=1e-7)
-    assert sqrt(problem.f @ np.linalg.solve(problem.K, problem.f)) == pytest.approx(
+    assert w[0] == approx(expected["K_eig_min"], rel=0.01)
+    assert w[-1] == approx(expected["K_eig_max"], rel=1e-7)
+    assert sqrt(problem.f @ np.linalg.solve(problem.K, problem.f)) == approx(
         expected["rkhs_norm_f"], rel=1e-6
     )
     if which == "stock":
@@ -271,7 +270,7 @@ def checkout(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-@pytest.mark.parametrize("which, arms, rows", [("light", 41, 192), ("stock", 20, 823)])
+@mark.parametrize("which, arms, rows", [("light", 41, 192), ("stock", 20, 823)])
 def test_stand_ins_serve_where_the_originals_are_missing(checkout, which, arms, rows):
     module, _ = checkout
     problem = {"light": module.light_problem, "stock": module.stock_problem}[which]()
@@ -280,7 +279,7 @@ def test_stand_ins_serve_where_the_originals_are_missing(checkout, which, arms, 
     assert problem.n == arms
     assert problem.samples.shape == (rows, arms)
     assert np.min(np.linalg.eigvalsh(problem.K)) > -1e-10
-    assert problem.B == pytest.approx(np.max(np.abs(problem.f)))
+    assert problem.B == approx(np.max(np.abs(problem.f)))
     out = module.simulate(problem, ["TGP", "ATA", "MoMA"], 60, trials=1, seed=0, eps=1.0)
     assert np.all(np.isfinite(out.regret))
 
@@ -296,7 +295,7 @@ def test_stand_in_light_kernel_comes_from_601_other_rows(checkout):
     assert_allclose(checkout[0].light_problem().K, o.correlation(train), atol=1e-10)
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "name, which", [("iw_data_all.mat", "light_problem"), ("fin.csv", "stock_problem")]
 )
 def test_a_file_with_the_wrong_checksum_is_refused_with_both_hashes(
@@ -310,7 +309,7 @@ def test_a_file_with_the_wrong_checksum_is_refused_with_both_hashes(
             monkeypatch.setenv("LDPBO_DATA", str(folder / place))
         else:
             monkeypatch.delenv("LDPBO_DATA")
-        with pytest.raises(ValueError) as error:
+        with raises(ValueError) as error:
             getattr(module, which)()
         assert SHA[name] in str(error.value)
         assert hashlib.sha256(b"not the data").hexdigest() in str(error.value)
@@ -331,12 +330,12 @@ def test_lookup_order_is_the_named_folder_then_data_original_then_the_stand_ins(
     monkeypatch.setenv("LDPBO_DATA", str(folder / "named"))  # an empty folder hides nothing
     assert "original" in module.stock_problem().provenance
     (folder / "named" / "fin.csv").write_text("broken")  # but its files come first
-    with pytest.raises(ValueError, match="sha256"):
+    with raises(ValueError, match="sha256"):
         module.stock_problem()
 
 
 def test_a_data_folder_that_does_not_exist_is_an_error(checkout, monkeypatch):
     module, folder = checkout
     monkeypatch.setenv("LDPBO_DATA", str(folder / "nowhere"))
-    with pytest.raises(ValueError, match="LDPBO_DATA.*nowhere"):
+    with raises(ValueError, match="LDPBO_DATA.*nowhere"):
         module.light_problem()

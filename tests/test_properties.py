@@ -15,16 +15,16 @@ from math import exp, inf, isfinite, log1p, nan
 
 import numpy as np
 import oracle as o
-import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.random import default_rng
+from pytest import approx, mark
 
 import ldpbo_core as core
 from ldpbo import bounds
 
-pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+pytestmark = mark.filterwarnings("error::RuntimeWarning")
 relaxed = dict(
     deadline=None,
     suppress_health_check=list(HealthCheck),
@@ -180,7 +180,7 @@ def plain(values):
 @cases(300)
 @given(ARRAYS, ANY)
 @example([(), (), ()], 1.0)  # no numbers at all: nothing comes back, if anything
-@pytest.mark.filterwarnings("ignore:Warning. converting a masked element to nan")
+@mark.filterwarnings("ignore:Warning. converting a masked element to nan")
 def test_arrays_of_any_kind_are_numbers_or_are_refused(x, y):
     table = lambda: (
         core.table_problem(np.stack([x, np.arange(3), np.ones(3)]).T)
@@ -210,7 +210,7 @@ def test_arrays_of_any_kind_are_numbers_or_are_refused(x, y):
     st.sampled_from(["order", "theorem"]),
     ANY,
 )
-@pytest.mark.filterwarnings("ignore:Warning. converting a masked element to nan")
+@mark.filterwarnings("ignore:Warning. converting a masked element to nan")
 def test_settings_of_any_kind_are_numbers_or_are_refused(name, setting, value, constants, reward):
     problem = core.Problem(
         K=core.se_kernel(np.arange(4) / 4, np.arange(4) / 4, lengthscale=0.3), B=1.0, R=1.0
@@ -270,7 +270,7 @@ def test_kernels_of_good_points_are_positive_semidefinite(X, lengthscale, nu):
 @cases(60)
 @given(st.floats(1e-6, 20), st.floats(0.05, 8))
 def test_matern_equals_its_bessel_form(s, nu):
-    assert core.matern_kernel([0.0], [s], lengthscale=1.0, nu=nu)[0, 0] == pytest.approx(
+    assert core.matern_kernel([0.0], [s], lengthscale=1.0, nu=nu)[0, 0] == approx(
         o.matern(0.0, s, 1.0, nu), rel=1e-8, abs=1e-12
     )
 
@@ -372,7 +372,7 @@ def test_ctl_of_any_numbers(eps, B, R, y):
     assert (report is None) == (not isfinite(y))
     if report is not None:
         assert finite(report, curator.scale, curator.variance)
-        assert curator.scale == pytest.approx(2 * (B + R) / eps)
+        assert curator.scale == approx(2 * (B + R) / eps)
         assert curator.clipped == (abs(y) > B + R)
         assert finite(curator.log_density(report, y))
 
@@ -552,7 +552,7 @@ def test_random_settings_agree_with_the_oracle(problem, data):
         slow.feed(arm, y)
         if slow.margin["rank"] < 0.1:  # the pseudo-inverse may go either way
             return
-        assert fast.beta == pytest.approx(slow.beta, rel=1e-9)
+        assert fast.beta == approx(slow.beta, rel=1e-9)
         assert np.allclose(fast.sigma**2, slow.sigma**2, atol=1e-8)
         if slow.margin["cut"] < 1e-6 or slow.margin["r"] < 5e-10:
             return
@@ -642,4 +642,4 @@ def test_subweibull_radius_makes_the_union_bound_hold(T, delta, theta, a, b):
     radius = bounds.subweibull_radius(T, delta, theta=theta, a=a, b=b)
     tail = T * a * exp(-b * radius ** (1 / theta))
     assert tail <= delta * (1 + 1e-6)
-    assert radius == 0 or tail == pytest.approx(delta, rel=1e-6)
+    assert radius == 0 or tail == approx(delta, rel=1e-6)

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import mark, raises
 
 import ldpbo_core as core
 from ldpbo import simulation
 
-pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+pytestmark = mark.filterwarnings("error::RuntimeWarning")
 NAMES = ["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform"]
 small = functools.partial(core.synthetic_problem, "matern", n=20)
 
@@ -76,7 +77,7 @@ def by_hand(problem, name, T, seed, trial, eps=None, **settings):
     return problem, arms, reports, regret, bands
 
 
-@pytest.mark.parametrize("case", CASES)
+@mark.parametrize("case", CASES)
 def test_simulate_equals_hand_driven_ask_and_tell_draw_by_draw(case):
     problem, settings = CASES[case]
     out = core.simulate(problem, NAMES, 70, trials=2, seed=11, trace=True, bands=True, **settings)
@@ -99,8 +100,8 @@ def test_simulate_equals_hand_driven_ask_and_tell_draw_by_draw(case):
             )
 
 
-@pytest.mark.parametrize("name", ["TGP", "GP-UCB"])
-@pytest.mark.parametrize("n", [12, 60])  # fewer and more features than BLAS is called for
+@mark.parametrize("name", ["TGP", "GP-UCB"])
+@mark.parametrize("n", [12, 60])  # fewer and more features than BLAS is called for
 def test_trials_that_play_a_round_at_a_time_are_those_that_play_alone(n, name):
     """Beyond a fresh solve of the ridge, and with more trials than go together."""
     T = core.REFRESH + 20
@@ -132,7 +133,7 @@ def test_scores_that_differ_by_rounding_are_a_tie_in_every_trial():
         assert_array_equal(out.records["arms"][0, trial], by_hand(problem, "TGP", 60, 3, trial)[1])
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "settings",
     [
         dict(eps=1.0, curator=core.OneBit),
@@ -166,11 +167,11 @@ def test_problems_of_different_rank_are_played_one_after_the_other():
 def test_a_report_beyond_what_a_learner_takes_is_refused_in_every_trial():
     huge = core.Problem(K=np.eye(3), f=np.full(3, 9e99), B=9e99, R=1.0)
     for trials in (1, 2):
-        with pytest.raises(ValueError, match="reward = .* must be a finite number below 1e100"):
+        with raises(ValueError, match="reward = .* must be a finite number below 1e100"):
             core.simulate(huge, "GP-UCB", 200, trials=trials, seed=0, eps=1.9)
 
 
-@pytest.mark.parametrize("case", ["new f per trial, private", "table, non-private"])
+@mark.parametrize("case", ["new f per trial, private", "table, non-private"])
 def test_two_processes_give_the_numbers_of_one(case):
     problem, settings = CASES[case]
     one, two = (
@@ -215,7 +216,7 @@ def test_trials_differ():
     assert len(set(out.records["uniform"])) == 3
 
 
-@pytest.mark.parametrize("eps", [None, 1.0])
+@mark.parametrize("eps", [None, 1.0])
 def test_algorithms_that_play_the_same_arm_in_a_round_meet_the_same_report(eps):
     """Common random numbers: one user and one Laplace draw per round, whoever asks."""
     out = core.simulate(TABLE, NAMES, 120, trials=1, seed=3, trace=True, eps=eps)
@@ -372,7 +373,7 @@ class Counting(futures.Executor):
         raise AssertionError("the executor belongs to the caller")
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "executor",
     [Counting, lambda: futures.ThreadPoolExecutor(3), lambda: futures.ProcessPoolExecutor(2)],
     ids=["own", "threads", "processes"],
@@ -415,9 +416,9 @@ def test_no_more_processes_are_started_than_there_are_runs(monkeypatch):
     assert asked == [4]
 
 
-@pytest.mark.parametrize("workers", [0, -1, 1.5, "2", None, True, futures.ThreadPoolExecutor])
+@mark.parametrize("workers", [0, -1, 1.5, "2", None, True, futures.ThreadPoolExecutor])
 def test_workers_that_are_neither_a_number_nor_an_executor_are_refused(workers):
-    with pytest.raises(ValueError, match="workers = "):
+    with raises(ValueError, match="workers = "):
         core.simulate(TABLE, "TGP", 10, trials=1, seed=0, workers=workers)
 
 
@@ -428,9 +429,9 @@ def test_problems_of_different_sizes_are_refused_before_any_run():
         seeds.append(seed)
         return core.synthetic_problem("matern", "uniform", seed, n=20 + (len(seeds) > 2))
 
-    with pytest.raises(ValueError, match=r"problem: has \[20, 20, 21\] arms"):
+    with raises(ValueError, match=r"problem: has \[20, 20, 21\] arms"):
         core.simulate(factory, "TGP", 10**9, trials=3, seed=0)
-    with pytest.raises(ValueError, match=r"problem: has \[None\] arms.* must return a Problem"):
+    with raises(ValueError, match=r"problem: has \[None\] arms.* must return a Problem"):
         core.simulate(lambda seed: "f", "TGP", 10**9, trials=1, seed=0)
 
 
@@ -448,5 +449,5 @@ def test_frame_is_the_tidy_table_of_the_regret():
         )
     assert len(out.frame(1000)) == 2 * 3 * 50
     assert out.frame(points=1).t.unique().tolist() == [50]
-    with pytest.raises(ValueError, match="points = 0"):
+    with raises(ValueError, match="points = 0"):
         out.frame(0)

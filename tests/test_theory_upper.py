@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from pytest import mark
 from scipy import integrate, optimize, stats
 
 import ldpbo_core as core
@@ -82,7 +83,7 @@ def test_lemma_6_first_identity_holds_and_the_second_needs_an_inverse_erratum_c1
     assert np.abs(np.eye(9) - A.T @ inner @ A - right).max() > 1
 
 
-@pytest.mark.parametrize("lam", [0.01, 1.0, 30.0])
+@mark.parametrize("lam", [0.01, 1.0, 30.0])
 def test_lemma_7_sum_of_widths_is_below_both_explicit_constants(lam):
     K, rng = kernel("matern"), default_rng(1)
     for plays in (rng.integers(0, 30, 200), np.zeros(200, int), np.arange(200) % 30):
@@ -185,7 +186,7 @@ def test_theorem_3_width_by_hand():
     assert abs(a.beta - expected) < 1e-10
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "y, b, L",
     [(1.0, 2.0, 4.0), (-2.0, 2.0, 4.0), (0.3, 30.0, 4.0), (5.0, 5.0, 0.7), (-1e-3, 1.0, 50.0)],
 )
@@ -201,7 +202,7 @@ def test_erratum_c5_bias_of_truncation_equals_quadrature(y, b, L):
     assert abs(tail(1) + tail(-1) - (b + L) * exp(-b / L) * math.sinh(y / L)) < 1e-8
 
 
-@pytest.mark.parametrize("eps", [0.1, 1.0, 5.0])
+@mark.parametrize("eps", [0.1, 1.0, 5.0])
 def test_erratum_c5_bias_at_b_tau_is_at_most_its_bound_and_attains_it(eps):
     D = 3.0
     L = 2 * D / eps
@@ -224,7 +225,7 @@ def test_erratum_c5_square_sum_converges_and_the_printed_one_does_not():
     assert abs(printed(10**5) - 20.6262) < 1e-4
 
 
-@pytest.mark.parametrize("T, eps, J", [(10**3, 1.0, 5), (10**4, 1.0, 6), (10**4, 0.5, 7)])
+@mark.parametrize("T, eps, J", [(10**3, 1.0, 5), (10**4, 1.0, 6), (10**4, 0.5, 7)])
 def test_erratum_a7_number_of_levels_and_the_repaired_width(T, eps, J):
     curator = core.CTL(eps, 1.0, 1.0)
     assert ceil(log2(curator.reach(T) / curator.reach(1))) + 1 == J
@@ -262,7 +263,7 @@ def test_erratum_a10_truncation_point_tends_to_the_range_not_to_zero():
 # ---- Lemmas 8 and 9 -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(6))
+@mark.parametrize("seed", range(6))
 def test_lemma_9_with_the_sharper_constants_for_random_dictionaries(seed):
     rng, K = default_rng(seed), kernel("matern")
     Z, checked = features(K), 0
@@ -342,7 +343,7 @@ def test_erratum_a4_a_majority_is_enough_and_eight_suffices():
         assert stats.binom.sf(ceil((need - 1) / 2) - 1, need, 0.25) * (T // need) <= 0.05
 
 
-@pytest.mark.parametrize("seed", range(4))
+@mark.parametrize("seed", range(4))
 def test_step_4_the_chosen_estimate_is_within_three_radii_when_fewer_than_half_are_bad(seed):
     rng = default_rng(seed)
     for _ in range(1500):
@@ -451,7 +452,7 @@ def enumerate_runs(seed, lam, copies=2, epochs=4, c=1.0, alpha=1.0):
     return np.array([p for p, _ in done]), np.array([m for _, m in done]), unit * top, rise
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "seed, lam, alpha",
     [
         (0, 1.0, 1.0),
@@ -474,7 +475,7 @@ def test_steps_1_to_3_by_enumeration_supermartingale_product_and_ville(seed, lam
             assert p @ (bad >= a).any(axis=1) <= math.comb(2, a) * s**-a + 1e-12
 
 
-@pytest.mark.parametrize("alpha", [1.0, 0.7, 0.25, 0.02])
+@mark.parametrize("alpha", [1.0, 0.7, 0.25, 0.02])
 def test_power_of_a_hilbert_norm_has_the_constant_of_the_lemma_and_not_much_less(alpha):
     """|a+b|^p <= |a|^p + p|a|^{p-2}<a,b> + 2^{2-p}|b|^p in three dimensions.
 
@@ -563,7 +564,7 @@ def test_erratum_a8_printed_band_fails_with_certainty_for_small_lambda_and_the_c
             assert abs(a.beta - (1 + 1 / sqrt(0.9) + 9 / sqrt(lam))) < 1e-9
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "alpha, power",
     [(Fraction(1), 1), (Fraction(1, 2), Fraction(7, 6)), (Fraction(1, 4), Fraction(13, 10))],
 )
@@ -652,7 +653,7 @@ def test_self_normalised_inequality_by_enumeration_of_an_adaptive_game():
 # ---- ATA, pathwise ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(4))
+@mark.parametrize("seed", range(4))
 def test_what_ata_removes_is_bounded_on_every_path(seed):
     """|r - rhat| <= sum (uy)^2/b in norm <= (Y^2/b) sqrt(tr) <= (Y^2/b) sqrt(2 gain), whatever
     dictionary, reports and threshold.
@@ -682,7 +683,7 @@ def test_what_ata_removes_is_bounded_on_every_path(seed):
     assert cut > 10
 
 
-@pytest.mark.parametrize("alpha", [1.0, 0.5, 0.1])
+@mark.parametrize("alpha", [1.0, 0.5, 0.1])
 def test_rows_of_the_whitened_features_have_the_norms_that_lemma_10_uses(alpha):
     rng, K = default_rng(3), kernel("matern")
     for _ in range(40):
@@ -713,7 +714,7 @@ def test_gaussian_and_laplace_tails_are_sub_weibull_with_theta_one_half_and_one(
     assert small[0] > small[1] > small[2]
 
 
-@pytest.mark.parametrize("theta", [0.5, 1.0, 2.0])
+@mark.parametrize("theta", [0.5, 1.0, 2.0])
 def test_clipping_at_the_prescribed_radius_shifts_the_mean_by_less_than_one_over_root_T(theta):
     """C-unbounded-regret.
 
@@ -763,7 +764,7 @@ def test_half_the_width_changes_the_lower_bound_by_a_constant_factor():
     assert abs(gaps[2] - limit) < 1e-5
 
 
-@pytest.mark.parametrize("kernel_name", ["se", "matern"])
+@mark.parametrize("kernel_name", ["se", "matern"])
 def test_erratum_a14_the_regime_is_reached_for_every_choice_of_constants_and_never_left(
     kernel_name,
 ):
@@ -908,7 +909,7 @@ def test_erratum_a1_exact_kl_against_a_second_quadrature():
     assert abs(kl - direct) < 1e-10
 
 
-@pytest.mark.parametrize("eps, multiple", [(1.0, 1.5), (0.5, 3.0), (2.0, 20.0)])
+@mark.parametrize("eps, multiple", [(1.0, 1.5), (0.5, 3.0), (2.0, 20.0)])
 def test_erratum_a6_least_delta_of_laplace_on_far_inputs(eps, multiple):
     L = 4.0
     s = multiple * eps * L
@@ -939,7 +940,7 @@ def test_erratum_a12_norm_is_never_below_the_largest_value():
             assert sqrt(p.f @ np.linalg.lstsq(p.K, p.f, rcond=1e-12)[0]) >= p.B * (1 - 1e-9)
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "d, nu, old, new, lower",
     [(1, "5/2", "11/14", "2/3", "7/12"), (2, "5/2", "23/22", "11/14", "9/14")],
 )
@@ -1007,7 +1008,7 @@ def test_the_errata_page_shows_the_tails_measured_on_the_originals():
     )
 
 
-@pytest.mark.parametrize("load, rejected, arms, kurtosis", ON_THE_ORIGINALS)
+@mark.parametrize("load, rejected, arms, kurtosis", ON_THE_ORIGINALS)
 def test_original_data_are_not_normal_and_light_tailed_erratum_h1(load, rejected, arms, kurtosis):
     problem = load()
     if not problem.provenance.startswith("original"):
