@@ -1,8 +1,10 @@
-"""Runs that are too long for a page: relative regret round by round, with the true RKHS norm as B. Writes campaigns.csv.
+"""Runs that are too long for a page are made here, with the true RKHS norm as B: campaigns.csv.
 
     .venv/bin/python data/campaigns.py          # about an hour on one core
 
-Read by the pages "One bit is enough" (proved widths) and "How many users do I need?" (order constants, and one-bit GP-UCB).
+The columns mean, low and high are relative regret over the trials, round by round. Read by the
+pages "One bit is enough" (proved widths) and "How many users do I need?" (order constants, and
+one-bit GP-UCB).
 """
 
 import csv
@@ -14,7 +16,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
 from ldpbo import figures as fig
+from ldpbo import provenance
 
+COLUMNS = "kernel eps T trials name constants curator t mean low high code".split()
 PROVED = [
     ("TGP", "theorem", "CTL"),
     ("ATA", "theorem", "CTL"),
@@ -28,13 +32,17 @@ ORDER = [
     ("MoMA", "order", "CTL"),
     ("ATA", "order", "CTL"),
 ]
-JOBS = [("se", 1.0, 20_000, 3, PROVED), ("matern", 1.0, 20_000, 3, PROVED)]
-JOBS += [("se", 1.0, 200_000, 2, PROVED), ("matern", 1.0, 200_000, 2, PROVED)]
-JOBS += [("se", eps, 50_000, 2, ORDER) for eps in (10.0, 3.0, 1.0, 0.3, 0.1)]
+JOBS = [  # kernel, eps, T, trials, learners
+    ("se", 1.0, 20_000, 3, PROVED),
+    ("matern", 1.0, 20_000, 3, PROVED),
+    ("se", 1.0, 200_000, 2, PROVED),
+    ("matern", 1.0, 200_000, 2, PROVED),
+    *(("se", eps, 50_000, 2, ORDER) for eps in (10.0, 3.0, 1.0, 0.3, 0.1)),
+]
 
 
 def run(kernel, eps, T, trials, name, constants, curator, seed=2021):
-    """The rows of one learner: relative regret, mean and range over the trials, at eight rounds a decade."""
+    """One learner's rows: mean and range of its relative regret, at eight rounds a decade."""
     result = core.simulate(
         fig.normed(kernel),
         [name],
@@ -47,43 +55,20 @@ def run(kernel, eps, T, trials, name, constants, curator, seed=2021):
     )
     t = np.unique(np.geomspace(100, T, 8 * round(np.log10(T / 100)) + 1).astype(int))
     share = result.regret[0][:, t - 1] / (t * result.records["uniform"][:, None])
-    return [
-        [
-            kernel,
-            f"{eps:g}",
-            str(T),
-            str(trials),
-            name,
-            constants,
-            curator,
-            str(i),
-            *(f"{x:.4f}" for x in row),
-        ]
-        for i, row in zip(t, zip(share.mean(axis=0), share.min(axis=0), share.max(axis=0)))
-    ]
+    job = [kernel, f"{eps:g}", str(T), str(trials), name, constants, curator]
+    numbers = np.stack([share.mean(axis=0), share.min(axis=0), share.max(axis=0)], axis=1)
+    return [[*job, str(i), *(f"{x:.4f}" for x in row)] for i, row in zip(t, numbers)]
 
 
 def main(target):
-    head = [
-        "kernel",
-        "eps",
-        "T",
-        "trials",
-        "name",
-        "constants",
-        "curator",
-        "t",
-        "mean",
-        "low",
-        "high",
-        "code",
-    ]
+    """All jobs are run; a learner's rows are in the file as soon as it has ended."""
+    code = provenance.code_hash()
     with open(target, "w", encoding="utf-8", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
-        out.writerow(head)
+        out.writerow(COLUMNS)
         for *job, learners in JOBS:
             for learner in learners:
-                out.writerows([*row, fig.CODE] for row in run(*job, *learner))
+                out.writerows([*row, code] for row in run(*job, *learner))
                 file.flush()
 
 

@@ -33,16 +33,23 @@ SOURCES = {
     ),
 }
 
-FIRST_DAY, LAST_DAY = "2016-01-04", "2019-04-10"  # the 823 trading days of the paper's stock data
+# The 823 trading days of the paper's stock data.
+FIRST_DAY = "2016-01-04"
+LAST_DAY = "2019-04-10"
 
-SEED, TRAIN, TEST, BANDS = 2021, 601, 192, 41  # the sizes of the paper's light data
-# Water vapour near 0.94, 1.13, 1.4 and 1.9 um: first and last band (0-based, of the 200 in the file).
+# The sizes of the paper's light data: rows, rows, columns.
+TRAIN = 601
+TEST = 192
+BANDS = 41
+SEED = 2021
+# Water vapour near 0.94, 1.13, 1.4 and 1.9 um: first and last band (0-based, 200 in the file).
 WATER = [(56, 61), (74, 81), (101, 107), (141, 146)]
-MIN_STD, MIN_CORRELATION = 50.0, 0.8  # a usable band varies, and neighbouring pixels agree
+MIN_STD = 50.0  # a usable band varies ...
+MIN_CORRELATION = 0.8  # ... and neighbouring pixels agree
 
 
 def source_bytes(package, wheels):
-    """The pinned file of `package`, read from the wheel in folder `wheels`."""
+    """The pinned file of `package` is read from the wheel in folder `wheels`."""
     version, member, expected = SOURCES[package]
     wheel = next(wheels.glob(f"{package}-{version}-*.whl"), None)
     if wheel is None:
@@ -55,40 +62,47 @@ def source_bytes(package, wheels):
 
 
 def stocks(raw):
-    """The rows of the chosen days, figures exactly as printed in the source."""
+    """The rows of the chosen days are taken, figures exactly as printed in the source."""
     header, *rows = gzip.decompress(raw).decode("ascii").splitlines()
     kept = [row for row in rows if FIRST_DAY <= row[:10] <= LAST_DAY]
     return "\n".join([header.replace("Date", "date", 1), *kept]) + "\n"
 
 
 def usable_bands(image):
-    """Bands outside the water windows that carry signal rather than noise."""
-    x = image.astype(float)
+    """Bands outside the water windows are usable if they carry signal rather than noise."""
     wet = {b for first, last in WATER for b in range(first, last + 1)}
-    return [
-        b
-        for b in range(x.shape[2])
-        if b not in wet
-        and x[:, :, b].std() >= MIN_STD
-        and np.corrcoef(x[:, :-1, b].ravel(), x[:, 1:, b].ravel())[0, 1] >= MIN_CORRELATION
-    ]
+    dry = [b for b in range(image.shape[2]) if b not in wet]
+    return [b for b in dry if has_signal(image[:, :, b].astype(float))]
+
+
+def has_signal(band):
+    """A band carries signal if it varies, and if pixels resemble those beside them."""
+    if band.std() < MIN_STD:
+        return False
+    correlation = np.corrcoef(band[:, :-1].ravel(), band[:, 1:].ravel())[0, 1]
+    return correlation >= MIN_CORRELATION
 
 
 def light(raw):
-    """Raw counts: one row per pixel, one column per band, pixels drawn without replacement."""
+    """Raw counts are taken: a row for a pixel, a column for a band, no pixel twice."""
     image = np.load(io.BytesIO(raw))  # (145, 145, 200) uint16
     usable = usable_bands(image)
     bands = [usable[i * (len(usable) - 1) // (BANDS - 1)] for i in range(BANDS)]  # evenly spread
     pixels = image.reshape(-1, image.shape[2])  # row-major: pixel = 145 row + column
     # RandomState's streams are frozen by NumPy (NEP 19), so the choice outlives NumPy versions.
     chosen = np.random.RandomState(SEED).permutation(len(pixels))[: TRAIN + TEST]
-    lines = ["split," + ",".join(f"b{b}" for b in bands)]
+    lines = [",".join(["split", *(f"b{b}" for b in bands)])]
     for i, pixel in enumerate(chosen):
-        lines.append(
-            ("train," if i < TRAIN else "test,")
-            + ",".join(str(int(y)) for y in pixels[pixel, bands])
-        )
+        split = "train" if i < TRAIN else "test"
+        lines.append(",".join([split, *map(str, pixels[pixel, bands].tolist())]))
     return "\n".join(lines) + "\n"
+
+
+def download(folder):
+    """pip downloads the two pinned wheels into `folder`."""
+    pins = [f"{package}=={version}" for package, (version, _, _) in SOURCES.items()]
+    options = ["-q", "--no-deps", "--only-binary", ":all:", "-d", str(folder)]
+    subprocess.run([sys.executable, "-m", "pip", "download", *options, *pins], check=True)
 
 
 def main():
@@ -97,34 +111,20 @@ def main():
         "--wheels", type=Path, help="folder with both wheels; default: download with pip"
     )
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parent)
-    args = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        wheels = args.wheels or Path(scratch)
-        if args.wheels is None:
-            pins = [f"{package}=={version}" for package, (version, _, _) in SOURCES.items()]
-            subprocess.run(
-                [
-                    sys.executable,
-                    "-m",
-                    "pip",
-                    "download",
-                    "-q",
-                    "--no-deps",
-                    "--only-binary",
-                    ":all:",
-                    "-d",
-                    scratch,
-                    *pins,
-                ],
-                check=True,
-            )
+        wheels = options.wheels
+        if wheels is None:
+            wheels = Path(scratch)
+            download(wheels)
         made = {
             "stocks.csv": stocks(source_bytes("skfolio", wheels)),
             "light.csv": light(source_bytes("tensorly", wheels)),
         }
     for name, text in made.items():
-        (args.out / name).write_bytes(text.encode("ascii"))
-        print(hashlib.sha256(text.encode("ascii")).hexdigest(), name)
+        data = text.encode("ascii")
+        (options.out / name).write_bytes(data)
+        print(hashlib.sha256(data).hexdigest(), name)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Download the paper's two real data sets into data/original/ (`make data`).
 
-The files belong to the code of Chowdhury & Gopalan (NeurIPS 2019). That repository states no licence, so
-this one does not carry them; both are pinned by commit and sha256. README.md in this folder says more.
+The files belong to the code of Chowdhury & Gopalan (NeurIPS 2019). That repository states no
+licence, so this one does not carry them; both are pinned by commit and sha256. README.md in this
+folder says more.
 """
 
 import hashlib
@@ -18,27 +19,30 @@ ORIGINAL = Path(__file__).resolve().parent / "original"
 
 
 def present(name, sha256, folders):
-    """The first copy of `name` in `folders`, or None; a copy with another checksum is refused."""
-    for path in (Path(folder) / name for folder in folders):
-        if path.is_file():
-            found = hashlib.sha256(path.read_bytes()).hexdigest()
-            if found != sha256:
-                raise ValueError(
-                    f"{path}: sha256 is {found}, expected {sha256}; remove that file and try again"
-                )
-            return path
+    """The first copy of `name` in `folders` is returned, or None; a wrong checksum is refused."""
+    for folder in folders:
+        path = Path(folder) / name
+        if not path.is_file():
+            continue
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+        if found != sha256:
+            raise ValueError(
+                f"{path}: sha256 is {found}, expected {sha256}; remove that file and try again"
+            )
+        return path
     return None
 
 
 def fetch(base=BASE, files=FILES, folder=ORIGINAL):
-    """Put each file of `files` that is nowhere yet into `folder`; the paths, in order."""
+    """Files {name: sha256} that are nowhere yet are downloaded into `folder`; returns all paths."""
     import pooch
 
     pooch.get_logger().setLevel("WARNING")
-    user = os.environ.get("LDPBO_DATA")
+    named = os.environ.get("LDPBO_DATA")
+    folders = [named, folder] if named else [folder]
     paths = []
     for name, sha256 in files.items():
-        path = present(name, sha256, [user, folder] if user else [folder])
+        path = present(name, sha256, folders)
         if path is None:
             path = Path(pooch.retrieve(base + name, known_hash=sha256, fname=name, path=folder))
             print(f"{name}: downloaded to {path}, checksum good")

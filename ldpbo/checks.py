@@ -1,4 +1,4 @@
-"""What every function asks of its arguments: each error names the argument, the value and what is allowed.
+"""Arguments are checked here: an error names the argument, its value and what is allowed.
 
 >>> from ldpbo import checks as check
 >>> check.fraction("delta", 1.5)
@@ -19,17 +19,24 @@ import numpy as np
 
 
 def real(value: Any) -> np.ndarray | None:
-    """`value` as an array of floats; None where an entry is masked, complex, a date, a word or beyond floats."""
+    """`value` becomes an array of floats, or None if an entry is no real number.
+
+    Masked and complex entries, dates, words and numbers beyond floats are none.
+    """
     if type(value) is np.ndarray and value.dtype == float:  # the usual case; masks take time
         return value.view()
-    is_real = lambda x: isinstance(x, numbers.Real) and not isinstance(x, np.timedelta64)
     with contextlib.suppress(TypeError, ValueError, OverflowError), np.errstate(over="ignore"):
         x = np.ma.asarray(value)  # ValueError: a ragged list
-        if not np.ma.is_masked(x) and (
-            x.dtype.kind in "biuf" or (x.dtype.kind == "O" and all(map(is_real, x.flat)))
-        ):
+        if np.ma.is_masked(x):
+            return None
+        if x.dtype.kind in "biuf" or (x.dtype.kind == "O" and all(map(_is_real, x.flat))):
             return np.asarray(x, dtype=float)  # OverflowError: 10**400
     return None
+
+
+def _is_real(x):
+    """x is a real number; a time span is none, although NumPy registers it as one."""
+    return isinstance(x, numbers.Real) and not isinstance(x, np.timedelta64)
 
 
 def number(
@@ -39,7 +46,7 @@ def number(
     low: float = -math.inf,
     high: float = math.inf,
 ) -> float:
-    """`value` as a float with low < value < high."""
+    """`value` becomes a float with low < value < high."""
     if isinstance(value, float):
         x = value = float(value)
     else:
@@ -50,8 +57,9 @@ def number(
     return x
 
 
-# Settings keep away from the ends of floating point, so that squares, products and ratios of them are finite. A ridge
-# below 1e-10 drowns in the rounding of K: the posterior mean would be off by 1e-5 and more.
+# Settings keep away from the ends of floating point, so that squares, products and ratios of them
+# are finite. A ridge below 1e-10 drowns in the rounding of K: the posterior mean would be off by
+# 1e-5 and more.
 positive = functools.partial(
     number, allowed="a number > 0, between 1e-100 and 1e100", low=1e-100, high=1e100
 )
@@ -68,39 +76,39 @@ ridge = functools.partial(
 
 
 def choice(name: str, value: Any, *allowed: str) -> None:
-    """Is `value` one of the words `allowed`?"""
+    """`value` must be one of the words `allowed`."""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(
-            f"{name} = {value!r:.80}: must be {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}"
-        )
+        *words, last = map(repr, allowed)
+        raise ValueError(f"{name} = {value!r:.80}: must be {', '.join(words)} or {last}")
 
 
 def integer(name: str, value: Any, low: int = 1, high: float = 10**15, allowed: str = "") -> int:
-    """`value` as an int with low <= value <= high."""
+    """`value` becomes an int with low <= value <= high."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
     if not (whole and low <= value <= high):
-        raise ValueError(
-            f"{name} = {value!r:.80}: must be an integer {allowed or f'>= {low} and at most 10**15'}"
-        )
+        allowed = allowed or f">= {low} and at most 10**15"
+        raise ValueError(f"{name} = {value!r:.80}: must be an integer {allowed}")
     return int(value)
 
 
 def array(name: str, value: Any, ndim: int | None, limit: float = math.inf) -> np.ndarray:
-    """`value` as a finite float array with `ndim` dimensions (None: any number), entries below `limit` in size."""
+    """`value` becomes a finite array of floats with `ndim` dimensions (None: any number).
+
+    Entries must be below `limit` in size.
+    """
     x = real(value)
     if x is None:
         raise ValueError(
-            f"{name}: must be an array of real numbers; no masked entry, complex number, date or word"
+            f"{name}: must be an array of real numbers; "
+            "no masked entry, complex number, date or word"
         )
     if ndim is not None and x.ndim != ndim:
         raise ValueError(f"{name} has {x.ndim} dimensions: must have {ndim}")
     good = np.abs(x) < limit
     if not good.all():
         where = tuple(int(i) for i in np.argwhere(~good)[0])
-        raise ValueError(
-            f"{name}{list(where)} = {x[where]}: every entry must be finite"
-            + (f" and below {limit:g} in size; rescale it" if limit < math.inf else "")
-        )
+        size = f" and below {limit:g} in size; rescale it" if limit < math.inf else ""
+        raise ValueError(f"{name}{list(where)} = {x[where]}: every entry must be finite{size}")
     return x
 
 
@@ -109,44 +117,44 @@ def generator(
     allowed: str = "or None; a seed would give each call the same noise",
     name: str = "rng",
 ) -> np.random.Generator:
-    """`rng` as a numpy Generator; None is a fresh one."""
+    """`rng` must be a numpy Generator; None becomes a fresh one."""
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
     raise ValueError(f"{name} = {rng!r:.80}: must be a numpy Generator {allowed}")
 
 
 def seeded(rng: Any, name: str = "rng") -> np.random.Generator:
-    """`rng` as a numpy Generator; a seed makes one."""
-    with contextlib.suppress(TypeError, ValueError):
-        if (
-            not isinstance(rng, np.ndarray) or rng.ndim == 1
-        ):  # a np.matrix would crash the interpreter
+    """`rng` must be a numpy Generator; a seed becomes one."""
+    if not isinstance(rng, np.ndarray) or rng.ndim == 1:  # a np.matrix would crash the interpreter
+        with contextlib.suppress(TypeError, ValueError):
             rng = np.random.default_rng(rng)
     return generator(rng, "or a seed >= 0, or None", name)
 
 
 def function(name: str, value: Any, of: str) -> Any:
-    """`value`, which can be called."""
+    """`value` must be a function."""
     if not callable(value):
         raise ValueError(f"{name} = {value!r:.80}: must be a function of {of}")
     return value
 
 
 def arm(value: Any, n: int) -> int:
-    """`value` as an index 0..n-1."""
+    """`value` becomes an index 0..n-1."""
     return integer("arm", value, 0, n - 1, f"from 0 to {n - 1}")
 
 
 def arms(name: str, values: Iterable, n: int) -> np.ndarray:
-    """A list of arms as an array of indices."""
+    """A list of arms becomes an array of indices."""
     if not np.iterable(values):
         raise ValueError(f"{name} = {values!r:.80}: must be a list of arms")
     return np.array([arm(a, n) for a in values], dtype=int)
 
 
 def points(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Two sets of points as (n, d) and (n', d) arrays; a vector is n points of the line."""
-    X, Y = (A[:, None] if A.ndim == 1 else A for A in (array("X", X, None), array("Y", Y, None)))
+    """Two sets of points become (n, d) and (n', d) arrays; a vector is n points of the line."""
+    X = array("X", X, None)
+    Y = array("Y", Y, None)
+    X, Y = (A[:, None] if A.ndim == 1 else A for A in (X, Y))
     if X.ndim != 2 or Y.ndim != 2 or X.shape[1] != Y.shape[1] or not X.shape[1]:
         raise ValueError(
             f"X has shape {X.shape} and Y has shape {Y.shape}: must have the same dimension d >= 1"
@@ -155,7 +163,7 @@ def points(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def kernel_matrix(K: Any) -> np.ndarray:
-    """K as an (n, n) array that is symmetric with a diagonal of at most 1. Eigenvalues: see `semidefinite`."""
+    """K becomes an (n, n) array, symmetric with a diagonal of at most 1 (see `semidefinite`)."""
     K = array("K", K, 2)
     n = len(K)
     if n == 0 or K.shape != (n, n):
@@ -172,13 +180,13 @@ def kernel_matrix(K: Any) -> np.ndarray:
 
 
 def semidefinite(w: np.ndarray) -> None:
-    """Are these the eigenvalues, in ascending order, of a positive semi-definite K?"""
+    """The eigenvalues w of K, in ascending order, must be those of a positive semi-definite K."""
     if w[0] < -1e-8 * len(w):
         raise ValueError(f"K has an eigenvalue {w[0]:.3g}: must be positive semi-definite")
 
 
 def table(name: str, samples: Any) -> np.ndarray:
-    """A table (observations, arms) whose columns vary."""
+    """A table (observations, arms) must have columns that vary."""
     samples = array(name, samples, 2, limit=1e49)  # squares of it are below 1e100
     if len(samples) < 2 or not samples.shape[1]:
         raise ValueError(

@@ -1,195 +1,449 @@
-"""Linear algebra beyond NumPy's: features of a kernel by pivoted Cholesky, and V^{-1/2} while plays are added to V.
+"""Kernel ridge regression on n arms, kept up to date play by play. Nothing here knows of bandits or
+privacy.
 
 >>> import numpy as np
->>> d, x = np.array([1.0, 4.0, 9.0]), np.array([0.6, 0.0, 0.8])
->>> root = InverseRoot(d, room=10.0, arms=[0], X=x[None])
->>> root.play(0, x)
-True
->>> bool(np.allclose(root.dot(root.dot(np.diag(d) + np.outer(x, x))), np.eye(3), atol=1e-10))
-True
+>>> domain = Domain.of_matrix(np.array([[1.0, 0.5], [0.5, 1.0]]))
+>>> posterior = Posterior(domain, lam=1.0)              # Eqs. (mu) and (sigma)
+>>> posterior.add(0, 2.0)                               # arm 0 was played and gave 2
+>>> posterior.mean, posterior.sigma**2
+(array([1. , 0.5]), array([0.5  , 0.875]))
+
+Four nouns carry the algorithms. A `Domain` holds the arms as features. A `Span` gives the arms
+coordinates: their features themselves, or those on the span of a dictionary of arms (Alg. 4). A
+`Posterior` turns counts and sums of rewards into mean and variance, at one product over the
+features a play. A `Sketch` is a Posterior on the span of a dictionary. `InverseRoot` and
+`pivoted_cholesky` are the linear algebra below them.
 """
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-SMALL = 10**5  # numbers in a feature matrix of which a second copy may be kept
-MOST = 40  # different arms that an InverseRoot takes
-LATE = 16  # plays whose changes it keeps apart
-GROWTH = 1e3  # by which det V may grow: rounding grows with it, from 1e5 on beyond 1e-11
+from ldpbo import checks as check
+
+EIGEN_CUT = 1e-12  # eigenvalues of K_D below this fraction of the largest count as zero
+REFRESH = 500  # rank-one updates between two fresh solves
+SMALL = 10**5  # numbers in a feature matrix of which coordinates are kept
+BLOCK = 10**7  # numbers that a pass over a large domain holds at a time
+REMEMBERED = 4 * 10**6  # numbers in the coordinates of recent dictionaries: about 32 MB
+GROWTH = 1e3  # by which det V may grow before V^{-1/2} is computed afresh: rounding grows with it
+BEHIND = 12  # plays by which V^{-1/2} may be behind before it is computed afresh
+
+
+# ---- Domain: the arms as features ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The n arms as features Z (r, n), so that k(x, x') is z_x'z_x' up to what the features leave
+    out.
+
+    `diagonal` (n,) is k(x, x). K (n, n) is kept where it was given.
+    """
+
+    Z: np.ndarray
+    diagonal: np.ndarray
+    K: np.ndarray | None = None
+
+    @classmethod
+    def of_matrix(cls, K: Any) -> Domain:
+        """The domain of a kernel matrix, whose features are scaled eigenvectors."""
+        K = check.kernel_matrix(K)
+        w, Q = np.linalg.eigh(K)
+        check.semidefinite(w)
+        Q = np.where((1 / np.arange(1, len(Q) + 1)) @ Q < 0, -Q, Q)  # LAPACK's signs differ
+        Q, root = _large(w, Q, 1e-16)  # the rest is rounding
+        return cls(_frozen(Q.T * root[:, None]), K.diagonal(), _frozen(K))
+
+    @classmethod
+    def of_points(
+        cls,
+        points: np.ndarray,
+        kernel: Callable,
+        rank: int,
+        tol: float,
+        features: np.ndarray | None = None,
+    ) -> Domain:
+        """The domain of points (n, d) and a kernel function; nothing (n, n) is built.
+
+        The features come by pivoted Cholesky, where they are not known.
+        """
+        diagonal = _diagonal(points, kernel)
+        if features is None:
+            features = pivoted_cholesky(kernel, points, diagonal, rank, tol)
+        return cls(_frozen(np.ascontiguousarray(features)), _frozen(diagonal))
+
+    @property
+    def n(self) -> int:
+        return self.Z.shape[1]
+
+    @functools.cached_property
+    def lost(self) -> np.ndarray:
+        """What the features leave out of k(x, x), (n,); it belongs to sigma^2. 0 where K was
+        given."""
+        if self.K is not None:
+            return np.zeros(self.n)
+        return np.maximum(self.diagonal - np.einsum("rn,rn->n", self.Z, self.Z), 0.0)
+
+    def kernel(self, arms: np.ndarray) -> np.ndarray:
+        """K between these arms, (arms, arms)."""
+        if self.K is not None:
+            return self.K[np.ix_(arms, arms)]
+        return self.Z[:, arms].T @ self.Z[:, arms]
+
+
+def _frozen(array):
+    array.setflags(write=False)
+    return array
+
+
+def _diagonal(points, kernel):
+    """k(x, x) of all points, (n,), by small blocks of the kernel."""
+    parts = np.array_split(points, math.ceil(len(points) / 64))
+    blocks = [check.array("kernel(X, X)", kernel(X, X), 2) for X in parts]
+    diagonal = np.concatenate([np.diagonal(block) for block in blocks])
+    if len(diagonal) != len(points) or diagonal.max() > 1 + 1e-9 or diagonal.min() < 0:
+        raise ValueError(
+            f"kernel: k(x, x) {diagonal.min():.6g} to {diagonal.max():.6g}, {len(diagonal)} values"
+            f": must be from 0 to 1 at {len(points)}; scale the points or the kernel"
+        )
+    return diagonal
+
+
+def _large(w, Q, cut):
+    """Eigenvectors Q (n, r) whose eigenvalues w exceed `cut` times the largest, and the roots of
+    these, (r,)."""
+    large = w > cut * max(w.max(initial=0.0), 0.0)
+    return Q[:, large], np.sqrt(w[large])
 
 
 def pivoted_cholesky(
     kernel: Callable, X: np.ndarray, diagonal: np.ndarray, rank: int, tol: float
 ) -> np.ndarray:
-    """Z (r, n) with k(x, x') ~ z_x'z_x' on the points X (n, d): r = rank, or less once k(x, x) - |z_x|^2 < tol.
+    """Features Z (r, n) of a kernel on the points X (n, d), until k(x, x) - |z_x|^2 < tol or r =
+    rank.
 
-    Pivots come in blocks of up to 32, chosen one by one among the points with the largest residuals while each is at
-    least half the largest of all, so that a block costs one product over Z and nothing (n, n) is built.
+    Pivots come in blocks, so that a block costs one product over Z and nothing (n, n) is built.
     """
-    Z, r, left = np.empty((min(rank, len(X)), len(X))), 0, diagonal.copy()
+    Z = np.empty((min(rank, len(X)), len(X)))
+    left = diagonal.copy()  # k(x, x) - |z_x|^2
+    r = 0
     while r < len(Z) and left.max() >= tol:
         few = np.argsort(-left, kind="stable")[:256]
-        S = (
-            kernel(X[few], X[few]) - Z[:r, few].T @ Z[:r, few]
-        )  # residual covariance of the candidates
-        floor, picked, L = max(S.diagonal().max() / 2, tol), list[int](), list[np.ndarray]()
-        while len(picked) < min(32, len(Z) - r) and S.diagonal().max() >= floor:
-            picked.append(int(S.diagonal().argmax()))
-            L.append(S[picked[-1]] / math.sqrt(S[picked[-1], picked[-1]]))
-            S = S - np.outer(L[-1], L[-1])
+        residual = kernel(X[few], X[few]) - Z[:r, few].T @ Z[:r, few]
+        picked, triangle = _pivots(residual, min(32, len(Z) - r), tol)
         if not picked or left.min() < -1e-6:
             raise ValueError(
                 f"kernel leaves a residual {left.min():.3g}: must be positive semi-definite"
             )
-        pivots, block = few[picked], np.array(L)[:, picked]  # block' lower triangular
+        pivots = few[picked]
         rows = kernel(X[pivots], X) - Z[:r, pivots].T @ Z[:r]
-        Z[r : r + len(picked)] = np.linalg.inv(block.T) @ rows
-        left -= (Z[r : r + len(picked)] ** 2).sum(axis=0)
+        new = slice(r, r + len(picked))
+        Z[new] = np.linalg.inv(triangle) @ rows
+        left -= (Z[new] ** 2).sum(axis=0)
         left[pivots] = 0.0
         r += len(picked)
     return Z[:r]
 
 
-def nodes(low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """s and w, both (N,), with z^{-1/2} = sum_k w_k/(z + s_k), right to 1e-11 for low <= z <= high <= 1e12 low.
+def _pivots(residual, most, tol):
+    """Candidates chosen one by one while each has half the largest residual, and their Cholesky
+    factor."""
+    floor = max(residual.diagonal().max() / 2, tol)
+    picked: list[int] = []
+    rows: list[np.ndarray] = []
+    while len(picked) < most and residual.diagonal().max() >= floor:
+        pivot = int(residual.diagonal().argmax())
+        row = residual[pivot] / math.sqrt(residual[pivot, pivot])
+        residual = residual - np.outer(row, row)
+        picked.append(pivot)
+        rows.append(row)
+    return picked, np.array(rows)[:, picked].T if picked else None
 
-    The rule of Hale, Higham & Trefethen 2008 (Section 4): s_k = low tan(angle_k)^2, where the angles are Jacobi's
-    amplitudes at even steps, here by the arithmetic-geometric mean. Error: about 4 exp(-2 pi^2 N/ln(16 high/low)).
+
+# ---- Span: coordinates of the arms ---------------------------------------------------------------
+
+
+class Span:
+    """Coordinates x (m', n) of all arms: their features z, or U'z with orthonormal U (r, m').
+
+    On the span of a dictionary of m arms the paper's embedding phi is Qx, with Q (m, m'). On a
+    large domain x is never kept for all arms; `at` and `over` then go through Z.
     """
-    a, b, ratios = 1.0, math.sqrt(low / high), []
-    while a - b > 1e-15:
-        a, b, c = (a + b) / 2, math.sqrt(a * b), (a - b) / 2
-        ratios.append(c / a)
+
+    def __init__(self, domain: Domain, U: np.ndarray | None = None, Q: np.ndarray | None = None):
+        self.domain = domain
+        self.U: Any = U
+        self.Q: Any = Q
+        self.X = domain.Z if U is None else None
+        if U is not None and domain.Z.size <= SMALL:
+            self.X = U.T @ domain.Z
+
+    @classmethod
+    def of_dictionary(cls, domain: Domain, dictionary: np.ndarray) -> Span:
+        """The span of some arms: phi = (K_D^{1/2})^+ k_D (Alg. 4, l. 7), with the symmetric root.
+
+        Q holds the eigenvectors of K_D above the cut, U = Z_D Q / root of the eigenvalues. Where D
+        spans all features Z_D Z_D' is smaller than K_D and gives the same; elsewhere that would
+        magnify rounding.
+        """
+        Z_D = domain.Z[:, dictionary]
+        if len(Z_D) < len(dictionary):
+            w, E = np.linalg.eigh(Z_D @ Z_D.T)
+            U, root = _large(w, E, EIGEN_CUT)
+            outside = E[:, : len(w) - len(root)].T @ domain.Z
+            if (outside**2).sum(axis=0).max() < 1e-8:
+                return cls(domain, U, (Z_D.T @ U) / root)
+        Q, root = _large(*np.linalg.eigh(domain.kernel(dictionary)), EIGEN_CUT)
+        return cls(domain, Z_D @ (Q / root), Q)
+
+    @property
+    def size(self) -> int:
+        """How many numbers the coordinates hold."""
+        return sum(np.size(part) for part in (self.U, self.Q, self.X) if part is not None)
+
+    def at(self, arms: Any) -> np.ndarray:
+        """x of these arms, (m', arms)."""
+        if self.X is not None:
+            return self.X[:, arms]
+        return self.U.T @ self.domain.Z[:, arms]
+
+    def over(self, v: np.ndarray) -> np.ndarray:
+        """x'v of all arms, (n,), or (n, q) for q columns v: one product over the features."""
+        if self.X is not None:
+            return self.X.T.dot(v)
+        return self.domain.Z.T @ (self.U @ v)
+
+    def missed(self, arms: Any, x: np.ndarray) -> np.ndarray:
+        """k(x, x) - |x|^2 of these arms, the part of the variance that no play on this span
+        reduces."""
+        if self.U is None:
+            return self.domain.lost[arms]
+        return self.domain.diagonal[arms] - np.einsum("rn,rn->n", x, x)
+
+    def blocks(self) -> Iterator[slice]:
+        """All arms in pieces whose coordinates fit into memory: one piece on a small domain."""
+        if self.domain.Z.size <= SMALL:
+            yield slice(None)
+            return
+        step = 1 + BLOCK // max(len(self.domain.Z), 1)
+        for start in range(0, self.domain.n, step):
+            yield slice(start, start + step)
+
+
+# ---- Posterior -----------------------------------------------------------------------------------
+
+
+class Posterior:
+    """Counts (n,) and sums of rewards, (n,) or (n, q), become the mean, (n,) or (n, q), and the
+    leverage (n,).
+
+    The leverage is sigma^2/lam = missed/lam + x'Px, where P = V^{-1} and V = sum_a count_a x_a x_a'
+    + lam I (Lemma 5). A play adds xx' to V and changes all of them by rank one; a fresh solve every
+    REFRESH plays keeps rounding small.
+    """
+
+    def __init__(self, domain: Domain, lam: float, *columns: int):
+        self.domain = domain
+        self.lam = lam
+        self.counts = np.zeros(domain.n)
+        self.sums = np.zeros((domain.n, *columns))
+        self.span = Span(domain)
+        self.solve(self.span)
+
+    def solve(self, span: Span) -> None:
+        """Compute everything afresh in the coordinates of `span`."""
+        before = self._reduction()
+        self.span = span
+        self.age = 0
+        self.root: InverseRoot | None = None
+        self.recent: list[int] = []  # arms played since V^{-1/2} was last brought up to date
+        played = np.flatnonzero(self.counts)
+        x = span.at(played)
+        V = (x * self.counts[played]) @ x.T + self.lam * np.eye(len(x))
+        half = np.linalg.inv(np.linalg.cholesky(V))  # half'half has twice the digits of inv(V)
+        self.P = half.T @ half
+        self.mean = span.over(self.P @ (x @ self.sums[played]))
+        if not self._shift_leverage(before):
+            self._compute_leverage(half)
+
+    def _compute_leverage(self, half):
+        self.leverage = np.empty(self.domain.n)
+        for arms in self.span.blocks():
+            x = self.span.at(arms)
+            seen = ((half @ x) ** 2).sum(axis=0)
+            self.leverage[arms] = np.maximum(seen + self.span.missed(arms, x) / self.lam, 0.0)
+
+    def _reduction(self):
+        """What the plays take from the leverages, as a form (r, r) in the features; None where n is
+        not large."""
+        if self.span.U is None or self.domain.n < 20 * len(self.domain.Z):
+            return None
+        U = self.span.U
+        return U @ (self.P - np.eye(len(self.P)) / self.lam) @ U.T
+
+    def _shift_leverage(self, before):
+        """On a large domain a new span changes the leverages by few directions of the features ->
+        was it so?"""
+        if before is None or self.span.U is None:
+            return False
+        w, E = np.linalg.eigh(self._reduction() - before)
+        changed = np.abs(w) > 1e-9 * np.abs(w).max(initial=0.0)  # the rest: rounding of U
+        if 2 * np.count_nonzero(changed) >= len(w):
+            return False
+        self.leverage += w[changed] @ (E[:, changed].T @ self.domain.Z) ** 2
+        np.maximum(self.leverage, 0.0, out=self.leverage)
+        return True
+
+    def add(self, arm: int, y: Any) -> None:
+        """Take in one more play of `arm` with reward(s) y: V becomes V + xx'."""
+        self.counts[arm] += 1
+        self.sums[arm] += y
+        self.age += 1
+        if self.age >= REFRESH:
+            self.solve(self.span)
+            return
+        v = self.P.dot(self.span.at(arm))  # V^{-1} x
+        c = self.span.over(v)  # x_a' V^{-1} x of all arms a
+        grown = 1 + float(c[arm])  # det V grows by this factor
+        g = c / grown
+        self.mean += np.multiply.outer(g, y - self.mean[arm])
+        self.leverage -= g * c
+        np.maximum(self.leverage, 0.0, out=self.leverage)
+        self.P -= v[:, None].dot((v / grown)[None])
+        self.recent.append(arm)
+
+    def give(self, arms: np.ndarray, y: np.ndarray) -> None:
+        """Add rewards y to plays that were taken in without them; negative y takes rewards back."""
+        np.add.at(self.sums, arms, y)
+        self.mean += self.span.over(self.P @ (self.span.at(arms) @ y))
+
+    @property
+    def sigma(self) -> np.ndarray:
+        """The posterior standard deviation, (n,)."""
+        return np.sqrt(self.lam * self.leverage)
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """One draw from N(0, posterior covariance), (n,); what the features leave out is drawn arm
+        by arm."""
+        v = np.linalg.cholesky(self.P) @ rng.standard_normal(len(self.P))
+        deviation = math.sqrt(self.lam) * self.span.over(v)
+        if self.domain.lost.any():
+            deviation += np.sqrt(self.domain.lost) * rng.standard_normal(self.domain.n)
+        return deviation
+
+    def inverse_root(self) -> np.ndarray:
+        """V^{-1/2} after all plays, (m', m'), updated play by play or computed afresh after too
+        many."""
+        behind = self.recent
+        self.recent = []
+        if self.root is None or len(behind) > BEHIND:
+            self.root = InverseRoot(self.P, REFRESH)
+            return self.root.S
+        for arm in behind:
+            if not self.root.add(self.span.at(arm)):
+                self.root = InverseRoot(self.P, REFRESH)
+                break
+        return self.root.S
+
+
+class Sketch(Posterior):
+    """The posterior on the span of a dictionary of arms; coordinates of recent dictionaries are
+    remembered."""
+
+    def __init__(self, domain: Domain, lam: float, *columns: int):
+        self.spans: dict[bytes, Span] = {}
+        super().__init__(domain, lam, *columns)
+        self.project(np.zeros(0, dtype=int))
+
+    def __getstate__(self):
+        return {**self.__dict__, "spans": {}}  # a cache
+
+    def embed(self, dictionary: np.ndarray, arm: int, y: Any) -> None:
+        """Take in one more play of `arm` with reward(s) y, on the span of this dictionary."""
+        if np.array_equal(dictionary, self.dictionary):
+            self.add(arm, y)
+            return
+        self.counts[arm] += 1
+        self.sums[arm] += y
+        self.project(dictionary)
+
+    def project(self, dictionary: np.ndarray) -> None:
+        """Solve for the same plays and rewards on the span of another dictionary."""
+        self.dictionary = dictionary
+        key = dictionary.tobytes()
+        if key not in self.spans:
+            if sum(span.size for span in self.spans.values()) > REMEMBERED:
+                self.spans.clear()
+            self.spans[key] = Span.of_dictionary(self.domain, dictionary)
+        self.solve(self.spans[key])
+
+
+# ---- V^{-1/2} while plays are added to V ---------------------------------------------------------
+
+
+class InverseRoot:
+    """S = V^{-1/2} = sum_k w_k (V + s_k)^{-1}, right to 1e-11 (Hale et al. 2008); a play changes
+    each term by rank one.
+
+    `room` is how much the plays to come may add to the largest eigenvalue of V.
+    """
+
+    def __init__(self, P: np.ndarray, room: float):
+        p, E = np.linalg.eigh(P)  # V = E diag(1/p) E'
+        d = 1 / np.maximum(p, 1e-300)
+        low = float(d.min())
+        high = float(d.max()) + room
+        s, self.w = nodes(low, high)  # (N,), (N,)
+        self.terms = (E / (d + s[:, None])[:, None]) @ E.T  # (N, m', m')
+        self.S = (E * np.sqrt(p)) @ E.T
+        self.growth = 1.0 if high <= 1e12 * low else math.inf  # beyond, the nodes are not precise
+
+    def add(self, x: np.ndarray) -> bool:
+        """V becomes V + xx' -> is S still precise?"""
+        h = self.terms @ x  # (V + s_k)^{-1} x, (N, m')
+        c = h @ x
+        self.growth *= 1 + float(c[0])  # s_0 is next to 0
+        if self.growth > GROWTH:
+            return False
+        h /= np.sqrt(1 + c)[:, None]
+        self.terms -= h[:, :, None] * h[:, None]
+        self.S -= (h.T * self.w) @ h
+        return True
+
+
+def nodes(low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+    """s and w, both (N,), with z^{-1/2} = sum_k w_k/(z + s_k), right to 1e-11 for low <= z <= high
+    <= 1e12 low.
+
+    The rule of Hale, Higham & Trefethen 2008 (Section 4): s_k = low tan(angle_k)^2, where the
+    angles are Jacobi's amplitudes at even steps, here by the arithmetic-geometric mean. Error:
+    about 4 exp(-2 pi^2 N/ln(16 high/low)).
+    """
+    ratios, mean = _agm(1.0, math.sqrt(low / high))
     N = math.ceil(1.4 * math.log(16 * high / low))
     angle = 2 ** len(ratios) * (np.arange((N + 1) // 2) + 0.5) * math.pi / (2 * N)
     for ratio in reversed(ratios):
         angle = (angle + np.arcsin(ratio * np.sin(angle))) / 2
-    cos2, mean = np.cos(angle) ** 2, math.sqrt(low * high)
-    s, w = (
-        low * np.tan(angle) ** 2,
-        math.sqrt(low) / (a * N) * np.sqrt(cos2 + low / high * (1 - cos2)) / cos2,
-    )
-    rest = slice(N // 2 - 1, None, -1) if N > 1 else slice(0)  # by symmetry: s -> low high/s
-    return np.append(s, mean * (mean / s[rest])), np.append(w, w[rest] * (mean / s[rest]))
+    cos2 = np.cos(angle) ** 2
+    s = low * np.tan(angle) ** 2
+    w = math.sqrt(low) / (mean * N) * np.sqrt(cos2 + low / high * (1 - cos2)) / cos2
+    mirrored = np.arange(N // 2)[::-1]  # the other half follows by symmetry, s -> low high/s
+    swap = math.sqrt(low * high) / s[mirrored]
+    return np.append(s, math.sqrt(low * high) * swap), np.append(w, w[mirrored] * swap)
 
 
-class InverseRoot:
-    """V^{-1/2}, (m, m), from V = diag(d) on: a play costs O(N (m^2 + p^2)), p the number of arms known.
-
-    V^{-1/2} = sum_k w_k (V + s_k)^{-1}, and a play x changes each term by rank one. Of arms with coordinates X (p, m),
-    C (N, p, p) keeps (V + s_k)^{-1} X' = G_k X' C_k', where G_k = (diag(d) + s_k)^{-1}; the row of a new arm follows
-    from V = diag(d) + sum_a count_a x_a x_a'. What the last arms take from C, B' A, is kept apart: at most LATE.
-    Plays of one arm in a row are of rank one together: j of them take hh'/(x'h + 1/j) from a term, where
-    h = (V + s_k)^{-1} x. S is V^{-1/2} after the first of them, `again` counts the others.
-    room: how much the plays may add to the largest eigenvalue of V. arms, X: those that are likely to be played.
-    """
-
-    def __init__(self, d: np.ndarray, room: float, arms: list[int], X: np.ndarray):
-        low, high, p = float(d.min()), float(d.max()) + room, len(arms)
-        s, self.w = nodes(low, high)  # (N,)
-        self.S, self.G = np.diag(d**-0.5), 1 / (d + s[:, None])  # (m, m), (N, m)
-        self.X, self.C = (
-            np.zeros((MOST, len(d))),
-            np.zeros((len(s), MOST, MOST)),
-        )  # rows up to p are in use
-        self.A, self.B, self.late = (
-            np.zeros((len(s), LATE, MOST)),
-            np.zeros((len(s), LATE, MOST)),
-            0,
-        )
-        self.X[:p], self.C[:, :p, :p] = X, np.eye(p)
-        self.arms, self.counts = list(arms), np.zeros(MOST)
-        self.arm, self.again, self.h, self.taken = (
-            -1,
-            0,
-            self.G,
-            self.w,
-        )  # -1: no arm was played since C was written
-        self.last: np.ndarray | None = None
-        self.growth = (
-            1.0 if high <= 1e12 * low else math.inf
-        )  # beyond, the nodes are not precise enough
-
-    def dot(self, v: np.ndarray) -> np.ndarray:
-        """V^{-1/2} v, for v (m,) or (m, q)."""
-        return (
-            self.S.dot(v) - self.h.T.dot((self.taken * self.h.dot(v).T).T)
-            if self.again
-            else self.S.dot(v)
-        )
-
-    def between(self, Q: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """Q V^{-1/2} R, with one Q for all calls. In a row of plays only what they change, while R is the same."""
-        if not self.again:
-            return Q.dot(self.S.dot(R))
-        if self.last is not R:
-            self.last, self.ends = R, (Q.dot(self.S.dot(R)), Q.dot(self.h.T), self.h.dot(R))
-        whole, left, right = self.ends
-        return whole - left.dot((self.taken * right.T).T)
-
-    def play(self, arm: int, x: np.ndarray) -> bool:
-        """Add a play of `arm` with coordinates x (m,) -> was that possible? If not, it is time for a new root."""
-        if self.growth > GROWTH or (
-            arm != self.arm and len(self.arms) == MOST and arm not in self.arms
-        ):
-            return False
-        if arm != self.arm:
-            self._settle(arm not in self.arms)
-            if arm not in self.arms:
-                self._add(arm, x)
-            p, self.arm, self.last, self.j = len(self.arms), arm, None, self.arms.index(arm)
-            row = (
-                self.C[:, self.j, :p]
-                - (self.B[:, None, : self.late, self.j] @ self.A[:, : self.late, :p])[:, 0]
-            )
-            self.h = self.G * row.dot(self.X[:p])  # (V + s_k)^{-1} x, (N, m)
-            self.c, self.A[:, self.late, :p] = self.h.dot(self.X[:p].T), row
-            self.grown = 1 + self.c[:, self.j]
-            self.S -= (self.h.T * (self.w / self.grown)).dot(self.h)
-            self.first = float(self.c[0, self.j])  # s_0 is next to 0
-            self.growth *= 1 + self.first
-        else:
-            if not self.again:
-                self.h, self.own = (
-                    (self.h.T / self.grown).T,
-                    self.c[:, self.j] / self.grown,
-                )  # after the first play
-            self.again += 1
-            self.taken = self.w / (self.own + 1 / self.again)
-            self.growth *= 1 + self.first / (1 + self.again * self.first)
-        self.counts[self.j] += 1
-        return True
-
-    def _settle(self, whole):
-        """End a row of plays. whole: C shall have all of them."""
-        p = len(self.arms)
-        if self.arm >= 0:
-            if self.again:
-                self.S -= (self.h.T * self.taken).dot(self.h)
-            np.divide(
-                self.c,
-                (self.grown - self.again / (1 + self.again))[:, None],
-                out=self.B[:, self.late, :p],
-            )
-            self.arm, self.late, self.again = -1, self.late + 1, 0
-        if self.late == LATE or (whole and self.late):
-            self.C[:, :p, :p] -= (
-                self.B[:, : self.late, :p].transpose(0, 2, 1) @ self.A[:, : self.late, :p]
-            )
-            self.late = 0
-
-    def _add(self, arm, x):
-        """Another arm, which C meets after all plays."""
-        p = len(self.arms)
-        met = (self.X[:p] * x).dot(self.G.T).T * self.counts[:p]  # count_a x_a' G_k x, (N, p)
-        self.C[:, p, :p], self.C[:, :p, p], self.C[:, p, p] = (
-            -(met[:, None] @ self.C[:, :p, :p])[:, 0],
-            0.0,
-            1.0,
-        )
-        self.X[p] = x
-        self.arms.append(arm)
+def _agm(a, b):
+    """The ratios c/a of the arithmetic-geometric mean's steps, and the mean."""
+    ratios = []
+    while a - b > 1e-15:
+        c = (a - b) / 2
+        a, b = (a + b) / 2, math.sqrt(a * b)
+        ratios.append(c / a)
+    return ratios, a

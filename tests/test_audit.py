@@ -20,6 +20,7 @@ from scipy.stats import beta, binom
 
 import ldpbo_core as core
 from ldpbo import bounds
+from ldpbo.audit import attack_clues, cell_borders
 
 EPS = 1.0
 B = 1.0
@@ -275,8 +276,8 @@ def test_clues_have_exact_names_and_values():
     y = np.array([0.7, 0.375 + 2.0**-30])
     y_prime = np.array([0.7000001, 1.0])
     report = np.array([[1.0, y[1] + 2.0**-20], [-0.0, 0.0]])
-    found = {name: x for name, x, _ in bounds._clues(report, report, y, y_prime, True)}
-    assert len(found) == len(list(bounds._clues(report, report, y, y_prime, True)))
+    found = {name: x for name, x, _ in attack_clues(report, report, y, y_prime, True)}
+    assert len(found) == len(list(attack_clues(report, report, y, y_prime, True)))
     assert {"lowest bit of report 1 - (0.7)", "lowest bit of report 1 - (0.7000001)"} <= set(found)
     assert (
         found[f"lowest bit of report 2 - ({y[1]!r})".replace("np.float64(", "").replace("))", ")")][
@@ -291,7 +292,7 @@ def test_clues_have_exact_names_and_values():
 def test_outermost_cells_shrink_with_the_number_of_games():
     for n in (1000, 100_000):
         x = default_rng(0).normal(size=n)
-        cuts = bounds._cuts(x, [0.5])
+        cuts = cell_borders(x, [0.5])
         assert (x < cuts[0]).sum() <= 17
         assert (x >= cuts[-2]).sum() <= 20
         assert math.isnan(cuts[-1])

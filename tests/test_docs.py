@@ -133,7 +133,7 @@ def test_pip_install_makes_the_module_importable_with_its_stand_in_data(tmp_path
     pytest.importorskip("setuptools", minversion="77")
     source, venv = tmp_path / "source", tmp_path / "venv"
     source.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE", "ldpbo_core.py"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "ldpbo_core.py", "ldpbo_bounds.py"):
         shutil.copy(ROOT / name, source)
     shutil.copytree(ROOT / "ldpbo", source / "ldpbo")
     (source / "data").mkdir()
@@ -164,7 +164,10 @@ def test_pip_install_makes_the_module_importable_with_its_stand_in_data(tmp_path
         cwd=tmp_path,
     )
     assert install.returncode == 0, install.stderr
-    program = "import ldpbo_core as l; p = l.stock_problem(); print(l.__file__); print(p.provenance, p.n, l.light_problem().n)"
+    program = (
+        "import ldpbo_bounds, ldpbo_core as l; p = l.stock_problem(); print(l.__file__); "
+        "print(p.provenance, p.n, l.light_problem().n); ldpbo_bounds.audit, ldpbo_bounds.lower_bound"
+    )
     out = subprocess.run(
         [python, "-c", program], capture_output=True, text=True, env=env, cwd=tmp_path
     )

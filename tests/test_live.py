@@ -34,10 +34,17 @@ import bridge
 import live_assets
 
 pytestmark = pytest.mark.xdist_group("live")
-PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Live</title>
-<link rel="stylesheet" href="custom.css"><link rel="stylesheet" href="live/live.css"></head><body><main><h1>Live</h1><div id="ldpbo-live"></div></main>
-<script src="live/live-data.js"></script><script src="live/plot.js"></script><script src="live/live.js"></script></body></html>"""
+SCRIPTS = "".join(
+    line.replace("../_static/", "")
+    for line in (ROOT / "book/live.md").read_text("utf-8").splitlines()
+    if line.startswith("<script")
+)
+PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>Live</title>
+<link rel="stylesheet" href="custom.css"><link rel="stylesheet" href="live/live.css"></head>
+<body><main><h1>Live</h1><div id="ldpbo-live"></div></main>{SCRIPTS}</body></html>"""
 LIVE = "document.getElementById('ldpbo-live')"
+DRAWN = ["TGP", "ATA", "MoMA", "GP-UCB", "PE"]
 
 
 def put_page(folder):
@@ -63,13 +70,22 @@ def test_the_embedded_core_is_ldpbo_core_byte_for_byte_and_another_one_is_refuse
     text = (assets[0] / "live" / "live-data.js").read_text(encoding="utf-8")
     for there, what in (
         ("def posterior", "another core"),
-        ("def simulate", "another ldpbo/simulation.py"),
+        ("def report_sums", "another ldpbo/campaigns.py"),
     ):
         (tmp_path / "live-data.js").write_text(
             text.replace(there, f"{there}_", 1), encoding="utf-8"
         )
         with pytest.raises(RuntimeError, match=what):
             live_assets.check(tmp_path)
+
+
+def test_an_algorithm_has_one_colour_in_the_whole_book(assets):
+    """The page takes it from the figures; its own programs name none."""
+    colors = pytest.importorskip("ldpbo.figures").COLORS
+    assert live_assets.embedded(assets[0] / "live")["colors"] == colors
+    for program in (ROOT / "book/live").glob("*.js"):
+        text = program.read_text("utf-8").upper()
+        assert not [name for name in DRAWN if colors[name] in text], program.name
 
 
 def test_the_bridge_and_the_core_import_with_numpy_alone():
@@ -422,6 +438,16 @@ def test_status_and_buttons_stay_in_view_with_the_constants_open(quick):
         quick.js("void scrollTo(0, 0)")
         quick.js(
             "void (document.getElementById('live-more').open = false, document.querySelector('h1').style.paddingTop = '')"
+        )
+
+
+def test_the_dot_beside_a_name_has_the_colour_of_the_figures(quick):
+    colors = pytest.importorskip("ldpbo.figures").COLORS
+    for name in DRAWN:
+        dot = f"document.querySelector('[name=alg][value={name}] + .live-dot')"
+        red, green, blue = bytes.fromhex(colors[name][1:])
+        assert (
+            quick.js(f"getComputedStyle({dot}).backgroundColor") == f"rgb({red}, {green}, {blue})"
         )
 
 

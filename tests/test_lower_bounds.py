@@ -466,9 +466,8 @@ def test_corrected_never_rises_with_eps_and_is_the_largest_rate_of_all_larger_ep
 
     The supremum is compared with a search on a grid.
     """
-    rate = lambda log_n, s: float(
-        bounds._rate(T, log_n, s, B, v, alpha, d, 2.5 if kernel == "matern" else inf)
-    )
+    setting = bounds.Setting(T, B, v, alpha, d, nu=2.5 if kernel == "matern" else inf)
+    rate = lambda log_n, s: float(bounds.rate(setting, log_n, s))
     grid = np.linspace(-30, 60, 3001)  # ln z
     s = alpha / (1 + alpha)
     raw = np.array([rate(math.log(T) + 2 * z, s / 2) for z in grid])

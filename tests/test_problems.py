@@ -257,16 +257,16 @@ def test_panels_of_the_paper_run_on_the_original_data(monkeypatch):
 def checkout(tmp_path, monkeypatch):
     """The core and its stand-in data in an empty folder: no originals anywhere near."""
     (tmp_path / "data").mkdir()
-    for file in ROOT.glob("ldpbo_*.py"):
-        shutil.copy(file, tmp_path)
+    shutil.copy(ROOT / "ldpbo_core.py", tmp_path)
+    shutil.copytree(ROOT / "ldpbo", tmp_path / "ldpbo")
     for file in (ROOT / "data").glob("*.csv"):
         shutil.copy(file, tmp_path / "data")
     monkeypatch.delenv("LDPBO_DATA", raising=False)
-    for name in [name for name in sys.modules if name.startswith("ldpbo_")]:
+    for name in [name for name in sys.modules if name.startswith("ldpbo")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.syspath_prepend(tmp_path)
     yield importlib.import_module("ldpbo_core"), tmp_path
-    for name in [name for name in sys.modules if name.startswith("ldpbo_")]:
+    for name in [name for name in sys.modules if name.startswith("ldpbo")]:
         del sys.modules[name]
 
 

@@ -4,8 +4,9 @@
 
 Nothing here is committed. Everything is a <script>, because a page opened from file:// may not fetch:
 
-    live.js, plot.js, live.css   the page's own program, its drawing and its style, copied from book/live/
-    live-data.js           text and sha256 of ldpbo_core.py, the bridge and worker programs, the stand-in data, the result shown before Python is ready
+    *.js, live.css         the page's own programs and its style, copied from book/live/
+    live-data.js           text and sha256 of ldpbo_core.py, the bridge and worker programs, the stand-in
+                           data, the figures' colours, the result shown before Python is ready
     runtime-<digest>.js    Pyodide and NumPy, compressed and base64-encoded; depends only on the pins below
     licences/              licences of all that is shipped with it
 
@@ -139,6 +140,11 @@ UNUSED = re.compile(
 )
 
 
+BESIDE = [  # what the core needs in the browser
+    f"ldpbo/{name}.py" for name in ("__init__", "checks", "posterior", "datasets", "campaigns")
+]
+
+
 class NoPackages(RuntimeError):
     """npm is missing or cannot reach a registry: the page will use the CDN."""
 
@@ -160,27 +166,20 @@ def build(out_dir: str | Path = ROOT / "_build" / "live") -> str:
             f"The page loads Pyodide {PYODIDE} and NumPy from {CDN}; nothing of them is shipped.\n".encode()
         )
     files["licences/stand-in-data.txt"] = (ROOT / "data" / "LICENSES.txt").read_bytes()
-    files |= {name: (SOURCES / name).read_bytes() for name in ("live.js", "plot.js", "live.css")}
+    files |= {path.name: path.read_bytes() for path in SOURCES.glob("*.[jc]s*")}
+    del files["worker.js"]  # it travels inside live-data.js
     core = (ROOT / "ldpbo_core.py").read_bytes()
     payload = {
         "sha256": hashlib.sha256(core).hexdigest(),
         "core": core.decode(),
-        "beside": {
-            name: (ROOT / name).read_text(encoding="utf-8")
-            for name in (
-                "ldpbo/__init__.py",
-                "ldpbo/checks.py",
-                "ldpbo/posterior.py",
-                "ldpbo/datasets.py",
-                "ldpbo/simulation.py",
-            )
-        },
+        "beside": {name: (ROOT / name).read_text(encoding="utf-8") for name in BESIDE},
         "bridge": (SOURCES / "bridge.py").read_text(encoding="utf-8"),
         "worker": (SOURCES / "worker.js").read_text(encoding="utf-8"),
         "data": {
             f"data/{name}": (ROOT / "data" / name).read_text(encoding="utf-8")
             for name in ("light.csv", "stocks.csv")
         },
+        "colors": _colors(),
         "pyodide": PYODIDE,
         "runtime": where,
         "precomputed": _precomputed(),
@@ -367,10 +366,17 @@ def _licences(packages: dict[str, Path]) -> dict[str, bytes]:
     return files | {"licences/README.txt": ("\n".join(lines) + "\n").encode()}
 
 
+def _colors() -> dict[str, str]:
+    """The colours of the book's figures, one for each algorithm."""
+    from ldpbo.figures import COLORS
+
+    return COLORS
+
+
 def _precomputed() -> dict:
     """What the page shows before its own Python is ready, computed natively by the same bridge program; kept until core or bridge change."""
     digest = hashlib.sha256(
-        b"".join(p.read_bytes() for p in sorted(ROOT.glob("ldpbo_*.py")))
+        b"".join((ROOT / name).read_bytes() for name in ("ldpbo_core.py", *BESIDE))
         + (SOURCES / "bridge.py").read_bytes()
     ).hexdigest()[:16]
     return json.loads(_kept(CACHE / f"precomputed-{digest}.json", _compute))

@@ -324,9 +324,7 @@ def part_heads(source: Path) -> dict[Path, bytes]:
 
 def build(folder: Path) -> dict[Path, Path]:
     """Write everything below `folder` -> {where it belongs in the renderer's sources: file}."""
-    sources = [Path(m.__file__) for m in MODULES] + sorted(
-        (ROOT / "tests").glob("test_*.py")
-    )
+    sources = [Path(m.__file__) for m in MODULES] + sorted((ROOT / "tests").glob("test_*.py"))
     made = {f"book/_static/source/{path.stem}.html": source_page(path).encode() for path in sources}
     made |= {
         "book/api.md": api().encode(),

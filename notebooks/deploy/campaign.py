@@ -1,4 +1,7 @@
-"""Server and client as two processes, for the page and for the tests: the server can be killed as by a power cut."""
+"""Server and client run as two processes, for the page and for the tests.
+
+The server can be killed as by a power cut.
+"""
 
 import json
 import os
@@ -13,33 +16,36 @@ ENV = os.environ | {"PYTHONPATH": str(HERE.parent.parent), "OPENBLAS_NUM_THREADS
 
 
 class Server:
-    """A server process and what it has logged, over all its lives."""
+    """A server process, started again after each kill; `log` is what it logged in all its lives."""
 
     def __init__(self, state, T, lease=60.0):
-        self.options, self.port, self.log, self.lives = (
-            [str(state), f"--T={T}", f"--lease={lease}"],
-            0,
-            [],
-            0,
-        )
+        self.options = [str(state), f"--T={T}", f"--lease={lease}"]
+        self.port = 0
+        self.log = []
+        self.lives = 0
         self.start()
 
     def start(self):
+        """The process is started, at the port of its former life."""
         command = [sys.executable, str(HERE / "server.py"), *self.options, f"--port={self.port}"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENV)
         self.url = self.process.stdout.readline().split()[-1]
-        self.port, self.lives = int(self.url.rsplit(":", 1)[1]), self.lives + 1
-        self.reader = threading.Thread(
-            target=lambda out: self.log.extend(map(json.loads, out)), args=(self.process.stdout,)
-        )
+        self.port = int(self.url.rsplit(":", 1)[1])
+        self.lives += 1
+        self.reader = threading.Thread(target=self._read, args=(self.process.stdout,))
         self.reader.start()
 
+    def _read(self, out):
+        self.log.extend(map(json.loads, out))
+
     def kill(self):
+        """The process ends at once; what it logged until then is read."""
         self.process.kill()
         self.process.wait()
         self.reader.join()
 
     def wait_for(self, rounds, patience=120.0):
+        """Returns when so many rounds have been logged."""
         end = time.monotonic() + patience
         while len(self.log) < rounds:
             if time.monotonic() > end:
@@ -48,15 +54,17 @@ class Server:
 
 
 def visits(url, users, seed):
-    """A client process that brings so many users."""
+    """A client process brings so many users."""
     command = [sys.executable, str(HERE / "client.py"), url, str(users), f"--seed={seed}"]
-    return subprocess.Popen(
-        command, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    out = dict(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(command, env=ENV, **out)
 
 
 def run(state, T, seed, kills=()):
-    """T users; the server is killed and started again after each number of rounds in `kills` -> its log, each round once."""
+    """T users come; returns the server's log, each round once.
+
+    The server is killed and started again after each number of rounds in `kills`.
+    """
     server = Server(state, T)
     users = visits(server.url, T, seed)
     for rounds in kills:
