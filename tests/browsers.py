@@ -1,10 +1,13 @@
-"""Two real browsers behind the same few verbs: Chromium by playwright, Firefox by WebDriver BiDi (no geckodriver needed).
+"""Two real browsers behind the same few verbs.
 
-    with browsers.start("firefox") as browser:
-        page = browser.page()
-        page.goto(url); page.click("#run"); page.until("window.done"); page.js("document.title")
+Chromium by playwright, Firefox by WebDriver BiDi (no geckodriver needed).
 
-Clicks, drags and keys are real input events. `outside` collects requests that leave the machine's files, `faults` errors of the page.
+with browsers.start("firefox") as browser:
+page = browser.page()
+page.goto(url); page.click("#run"); page.until("window.done"); page.js("document.title")
+
+Clicks, drags and keys are real input events. `outside` collects requests that leave the machine's
+files, `faults` errors of the page.
 """
 
 from __future__ import annotations
@@ -124,7 +127,10 @@ def start(name):
 
 
 class Page:
-    """What both kinds of page share; `js` evaluates an expression, promises included, and returns its JSON value."""
+    """What both kinds of page share.
+
+    `js` evaluates an expression, promises included, and returns its JSON value.
+    """
 
     width, height = 1280, 720
 

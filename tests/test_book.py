@@ -1,4 +1,7 @@
-"""The rendered book in a real browser, opened from disk without network. Needs Chromium: `apt install chromium`, or CHROMIUM=/path."""
+"""The rendered book in a real browser, opened from disk without network.
+
+Needs Chromium: `apt install chromium`, or CHROMIUM=/path.
+"""
 
 import os
 import re
@@ -58,7 +61,9 @@ class Document(HTMLParser):
 
 
 def test_no_broken_internal_link_image_or_anchor(book):
-    site, seen, broken = book / "html", {}, []
+    site = book / "html"
+    seen = {}
+    broken = []
     ids = lambda path: seen.setdefault(
         path, Document(path).ids if path.suffix == ".html" else set()
     )
@@ -109,7 +114,10 @@ def test_every_rendered_link_to_a_statement_says_the_kind_and_number_of_its_box(
 
 
 def test_the_same_quantity_has_the_same_value_on_every_page(book):
-    """Computed on two pages by two programs: the paper's proof with Pinsker's 1/2 and without privacy, at Matérn, T = 10^4, eps = 1."""
+    """Computed on two pages by two programs.
+
+    The paper's proof with Pinsker's 1/2 and without privacy, at Matérn, T = 10^4, eps = 1.
+    """
     sys.path.insert(0, str(ROOT / "tools"))
     import shelf
 
@@ -164,11 +172,9 @@ def browser():
 
 def load(browser, book, name, query=""):
     """-> page with its maths typeset, console errors, outside requests."""
-    page, errors, outside = (
-        browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light"),
-        [],
-        [],
-    )
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    errors = []
+    outside = []
     page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
     page.on("pageerror", lambda e: errors.append(str(e)))
     page.on(
@@ -209,7 +215,8 @@ AXE = """async () => {
 def serious(page):
     """What axe-core finds serious or worse on the page and the theme does not bring.
 
-    Programs are shown to it as plain text followed by one token of each look: it takes half of its time to find out which of thousands of tokens lies where.
+    Programs are shown to it as plain text followed by one token of each look: it takes half of its
+    time to find out which of thousands of tokens lies where.
     """
     page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
     found = page.evaluate(AXE)
@@ -288,6 +295,5 @@ def test_a_figures_svg_and_csv_can_be_downloaded(browser, book):
     for kind, begins in (("svg", "<?xml"), ("csv", "data,setting,algorithm,t,mean,low,high")):
         with page.expect_download() as download:
             page.locator(f'a[download="fig-panel-2a-regret.{kind}"]').click()
-        assert Path(download.value.path()).read_text("utf-8").startswith(
-            begins
-        ) and download.value.suggested_filename.endswith(kind)
+        assert Path(download.value.path()).read_text("utf-8").startswith(begins)
+        assert download.value.suggested_filename.endswith(kind)

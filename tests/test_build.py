@@ -383,23 +383,19 @@ def test_npm_that_hangs_is_ended_and_the_page_goes_to_the_cdn(assets, monkeypatc
     monkeypatch.setenv("PATH", f"{npm.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(assets, "NPM_SECONDS", 0.5)
     with pytest.raises(assets.NoPackages, match="0.5 s"):
-        assets._package("pyodide")
+        assets.package("pyodide")
 
 
 def test_an_altered_file_of_the_runtime_is_made_again(assets, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(assets, "_script", lambda packages: b"runtime")
-    path = assets._runtime({})
-    assert (
-        path.read_bytes() == b"runtime"
-        and assets._runtime({}) == path
-        and capsys.readouterr().out == ""
-    )
-    for damage in (b"", b"runtime;alert(1)"):
+    monkeypatch.setattr(assets, "make_script", lambda pyodide, numpy: b"runtime")
+    name, script = assets.runtime({}, {})
+    assert script == b"runtime" and assets.runtime({}, {}) == (name, script)
+    assert capsys.readouterr().out == ""
+    path = tmp_path / "npm" / Path(name).stem
+    for damage in (b"", b"runtime;alert(1)", path.read_bytes() + b";alert(1)"):
         path.write_bytes(damage)
-        assert (
-            assets._runtime({}).read_bytes() == b"runtime"
-            and "is not what was written" in capsys.readouterr().out
-        )
+        assert assets.runtime({}, {}) == (name, b"runtime")
+        assert "is not what was written" in capsys.readouterr().out
 
 
 def test_an_altered_package_is_downloaded_again(assets, monkeypatch, tmp_path, capsys):
@@ -410,15 +406,15 @@ def test_an_altered_package_is_downloaded_again(assets, monkeypatch, tmp_path, c
     npm.chmod(0o755)
     monkeypatch.setenv("PATH", f"{npm.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(assets, "PINS", {"toy": ("1.0", good)})
-    path = assets._package("toy")
+    path = assets.package("toy")
     path.write_bytes(b"bad\n")
     assert (
-        assets._package("toy").read_bytes() == b"good\n"
+        assets.package("toy").read_bytes() == b"good\n"
         and "downloaded again" in capsys.readouterr().out
     )
     monkeypatch.setattr(assets, "PINS", {"toy": ("1.0", "other")})
     with pytest.raises(RuntimeError, match="pinned is other"):
-        assets._package("toy")
+        assets.package("toy")
 
 
 def test_the_whole_book_is_printed_with_links_that_work_and_only_when_it_changed(clean):
@@ -658,12 +654,12 @@ def digests(project):
     ],
 )
 def test_a_page_runs_again_exactly_when_something_it_depends_on_changed(clean, name, more, pages):
-    """toy draws with the core's modules and a program beside it; plain with two modules of its own."""
+    """toy draws with the core and a program beside it; plain has two modules of its own."""
     for folder in ("data/sweeps", "notebooks/toy", "notebooks/another"):
         (clean.root / folder).mkdir(exist_ok=True)
     draw = "from toy import draw\ndraw.line()"
     clean.write("notebooks/toy.ipynb", notebook("n = 3   # size\nsweep = ''   # name", draw))
-    clean.write("notebooks/toy/draw.py", "def line():\n    from ldpbo import figures as fig\n")
+    clean.write("notebooks/toy/draw.py", "def line():\n    from ldpbo import results, show\n")
     clean.write("notebooks/another/label.py", "")
     clean.write("notebooks/params/toy_b.yml", "n: 5\nsweep: widths\n")
     cells = ("m = 1", "%matplotlib inline\nfrom ldpbo import labels", "print('stock', m)")

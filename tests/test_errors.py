@@ -1,13 +1,17 @@
 """Bad input is refused with a ValueError that names the argument, the value and what is allowed.
 
-Each row: a call, and the words its message must contain (the argument's name, the value where it is one number or word, a word about what is allowed).
+Each row: a call, and the words its message must contain (the argument's name, the value where it
+is one number or word, a word about what is allowed).
 """
 
-import math
 from fractions import Fraction
+from math import inf, nan
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
+from pytest import raises
 
 import ldpbo_core as core
 from ldpbo import bounds, simulation
@@ -15,8 +19,8 @@ from ldpbo import bounds, simulation
 I3 = np.eye(3)
 GOOD = dict(K=I3, f=[0.0, 0.5, 1.0], B=1.0, R=1.0, v=3.0, c=2.0)
 PROBLEM = core.Problem(**GOOD)
-RNG = np.random.default_rng(0)
-TABLE = np.random.default_rng(1).random((10, 3))
+RNG = default_rng(0)
+TABLE = default_rng(1).random((10, 3))
 
 
 def problem(**change):
@@ -74,7 +78,10 @@ ENTRIES = {
 
 
 def row(entry, like=(0.0, 0.5, 1.0)):
-    """The array `like` with one entry replaced: of its own kind where NumPy has one, else of objects."""
+    """The array `like` with one entry replaced.
+
+    Of its own kind where NumPy has one, else of objects.
+    """
     if entry is np.ma.masked:
         return np.ma.array(like, mask=[0, 0, 1])
     if isinstance(entry, np.datetime64):
@@ -104,36 +111,36 @@ CASES = {
     # privacy
     "eps zero": (lambda: make(eps=0.0), ["eps = 0", "> 0"]),
     "eps negative": (lambda: make(eps=-1.0), ["eps = -1", "> 0"]),
-    "eps NaN": (lambda: make(eps=math.nan), ["eps = nan", "> 0"]),
-    "eps infinite": (lambda: make(eps=math.inf), ["eps = inf", "None"]),
+    "eps NaN": (lambda: make(eps=nan), ["eps = nan", "> 0"]),
+    "eps infinite": (lambda: make(eps=inf), ["eps = inf", "None"]),
     "eps a word": (lambda: make(eps="one"), ["eps = 'one'"]),
     "eps beyond floats": (lambda: make(eps=10**400), ["eps"]),
     "eps so small that the noise overflows": (lambda: make(eps=1e-300), ["eps = 1e-300"]),
     "eps in simulate": (lambda: simulate(eps=-2.0), ["eps = -2"]),
     "curator eps": (lambda: core.CTL(0.0, 1.0, 1.0), ["eps = 0"]),
-    "curator eps NaN": (lambda: core.CTL(math.nan, 1.0, 1.0), ["eps = nan"]),
+    "curator eps NaN": (lambda: core.CTL(nan, 1.0, 1.0), ["eps = nan"]),
     "curator B": (lambda: core.CTL(1.0, -1.0, 1.0), ["B = -1"]),
-    "curator R": (lambda: core.CTL(1.0, 1.0, math.inf), ["R = inf"]),
+    "curator R": (lambda: core.CTL(1.0, 1.0, inf), ["R = inf"]),
     "curator and another eps": (
         lambda: make(eps=2.0, curator=core.CTL(1.0, 1.0, 1.0)),
         ["eps", "2", "1"],
     ),
     "report of NaN": (
-        lambda: core.CTL(1.0, 1.0, 1.0).privatise(math.nan, RNG),
+        lambda: core.CTL(1.0, 1.0, 1.0).privatise(nan, RNG),
         ["y = nan", "finite"],
     ),
     "report of infinity": (
-        lambda: core.CTL(1.0, 1.0, 1.0).privatise(math.inf, RNG),
+        lambda: core.CTL(1.0, 1.0, 1.0).privatise(inf, RNG),
         ["y = inf", "finite"],
     ),
     "report of a table with NaN": (
-        lambda: core.CTL(1.0, 1.0, 1.0).privatise(np.array([0.0, math.nan]), RNG),
+        lambda: core.CTL(1.0, 1.0, 1.0).privatise(np.array([0.0, nan]), RNG),
         ["y", "nan", "finite"],
     ),
     "report of a word": (lambda: core.CTL(1.0, 1.0, 1.0).privatise("much", RNG), ["y"]),
     # rewards
-    "reward NaN": (lambda: told(math.nan), ["reward = nan", "finite"]),
-    "reward infinite": (lambda: told(-math.inf), ["reward = -inf", "finite"]),
+    "reward NaN": (lambda: told(nan), ["reward = nan", "finite"]),
+    "reward infinite": (lambda: told(-inf), ["reward = -inf", "finite"]),
     "reward two numbers": (lambda: told([1.0, 2.0]), ["reward", "[1.0, 2.0]"]),
     "reward an array of two": (lambda: told(np.ones(2)), ["reward"]),
     "reward an empty array": (lambda: told(np.ones(0)), ["reward"]),
@@ -151,8 +158,8 @@ CASES = {
     "K not symmetric": (lambda: problem(K=NOT_SYMMETRIC, f=[0.0, 1.0]), ["K", "symmetric"]),
     "K not PSD": (lambda: problem(K=NOT_PSD), ["K", "positive semi-definite"]),
     "K with diagonal above 1": (lambda: problem(K=2 * I3), ["K", "diagonal", "2", "at most 1"]),
-    "K with NaN": (lambda: problem(K=spoiled(I3, (1, 2), math.nan)), ["K", "nan", "finite"]),
-    "K with infinity": (lambda: problem(K=spoiled(I3, (1, 2), math.inf)), ["K", "inf", "finite"]),
+    "K with NaN": (lambda: problem(K=spoiled(I3, (1, 2), nan)), ["K", "nan", "finite"]),
+    "K with infinity": (lambda: problem(K=spoiled(I3, (1, 2), inf)), ["K", "inf", "finite"]),
     "K of words": (lambda: problem(K=[["a", "b"], ["c", "d"]]), ["K", "numbers"]),
     "posterior: K not symmetric": (
         lambda: core.posterior(NOT_SYMMETRIC, [0], [1.0], 1.0),
@@ -172,15 +179,15 @@ CASES = {
     ),
     # the rest of a problem
     "f of the wrong length": (lambda: problem(f=[0.0, 1.0]), ["f", "2", "3"]),
-    "f with NaN": (lambda: problem(f=[0.0, 1.0, math.nan]), ["f", "nan", "finite"]),
+    "f with NaN": (lambda: problem(f=[0.0, 1.0, nan]), ["f", "nan", "finite"]),
     "B zero": (lambda: problem(B=0.0), ["B = 0", "> 0"]),
-    "B NaN": (lambda: problem(B=math.nan), ["B = nan"]),
+    "B NaN": (lambda: problem(B=nan), ["B = nan"]),
     "R negative": (lambda: problem(R=-1.0), ["R = -1", ">= 0"]),
     "v negative": (lambda: problem(v=-1.0), ["v = -1", ">= 0"]),
-    "c infinite": (lambda: problem(c=math.inf), ["c = inf"]),
+    "c infinite": (lambda: problem(c=inf), ["c = inf"]),
     "alpha zero": (lambda: problem(alpha=0.0), ["alpha = 0", "(0, 1]"]),
     "alpha above one": (lambda: problem(alpha=1.0001), ["alpha = 1.0001", "(0, 1]"]),
-    "alpha NaN": (lambda: problem(alpha=math.nan), ["alpha = nan", "(0, 1]"]),
+    "alpha NaN": (lambda: problem(alpha=nan), ["alpha = nan", "(0, 1]"]),
     "an unknown noise law": (
         lambda: problem(noise="gauss"),
         ["noise = 'gauss'", "uniform", "t3", "table"],
@@ -210,11 +217,11 @@ CASES = {
     ),
     # tables
     "a table with NaN": (
-        lambda: core.table_problem(spoiled(TABLE, (4, 1), math.nan)),
+        lambda: core.table_problem(spoiled(TABLE, (4, 1), nan)),
         ["samples", "[4, 1]", "nan", "finite"],
     ),
     "a table with infinity": (
-        lambda: core.table_problem(spoiled(TABLE, (4, 1), math.inf)),
+        lambda: core.table_problem(spoiled(TABLE, (4, 1), inf)),
         ["samples", "inf"],
     ),
     "a table with a constant column": (
@@ -230,7 +237,7 @@ CASES = {
         ["train", "0", "constant"],
     ),
     "a train table with NaN": (
-        lambda: core.table_problem(TABLE, spoiled(TABLE, (0, 0), math.nan)),
+        lambda: core.table_problem(TABLE, spoiled(TABLE, (0, 0), nan)),
         ["train", "nan"],
     ),
     "a train table of other arms": (
@@ -262,17 +269,17 @@ CASES = {
     "k not whole": (lambda: make("MoMA", k=2.5), ["k = 2.5", "integer"]),
     "acc zero": (lambda: make("ATA", acc=0.0), ["acc = 0", "(0, 1)"]),
     "acc one": (lambda: make("ATA", acc=1.0), ["acc = 1", "(0, 1)"]),
-    "acc NaN": (lambda: make("ATA", acc=math.nan), ["acc = nan", "(0, 1)"]),
+    "acc NaN": (lambda: make("ATA", acc=nan), ["acc = nan", "(0, 1)"]),
     "delta zero": (lambda: make(delta=0.0), ["delta = 0", "(0, 1)"]),
     "delta one": (lambda: make(delta=1.0), ["delta = 1", "(0, 1)"]),
     "delta negative": (lambda: make(delta=-0.1), ["delta = -0.1", "(0, 1)"]),
     "lam zero": (lambda: make(lam=0.0), ["lam = 0", "> 0"]),
-    "lam NaN": (lambda: make(lam=math.nan), ["lam = nan", "> 0"]),
+    "lam NaN": (lambda: make(lam=nan), ["lam = nan", "> 0"]),
     "q zero": (lambda: make("ATA", q=0.0), ["q = 0", "> 0"]),
-    "q negative": (lambda: make("ATA", q=-math.inf), ["q = -inf", "> 0"]),
-    "q NaN": (lambda: make("ATA", q=math.nan), ["q = nan", "> 0"]),
+    "q negative": (lambda: make("ATA", q=-inf), ["q = -inf", "> 0"]),
+    "q NaN": (lambda: make("ATA", q=nan), ["q = nan", "> 0"]),
     "beta_scale negative": (lambda: make(beta_scale=-1.0), ["beta_scale = -1", ">= 0"]),
-    "beta_scale NaN": (lambda: make(beta_scale=math.nan), ["beta_scale = nan"]),
+    "beta_scale NaN": (lambda: make(beta_scale=nan), ["beta_scale = nan"]),
     "an unknown algorithm": (
         lambda: make("UCB"),
         ["name = 'UCB'", "TGP", "ATA", "MoMA", "GP-UCB", "uniform"],
@@ -302,7 +309,7 @@ CASES = {
         ["counts of arm 0 = 100", "from 0 to"],
     ),
     "sums with NaN": (
-        lambda: make("PE").tell_sums([1, 0, 0], [math.nan, 0.0, 0.0]),
+        lambda: make("PE").tell_sums([1, 0, 0], [nan, 0.0, 0.0]),
         ["sums", "nan", "finite"],
     ),
     "sums of another number of arms": (
@@ -351,7 +358,7 @@ CASES = {
     "workers zero": (lambda: simulate(workers=0), ["workers = 0", ">= 1"]),
     # posterior, gain, features, kernels
     "posterior: lengths": (lambda: core.posterior(I3, [0, 1], [1.0], 1.0), ["y", "1", "arms", "2"]),
-    "posterior: y NaN": (lambda: core.posterior(I3, [0], [math.nan], 1.0), ["y", "nan", "finite"]),
+    "posterior: y NaN": (lambda: core.posterior(I3, [0], [nan], 1.0), ["y", "nan", "finite"]),
     "posterior: an arm that is not there": (
         lambda: core.posterior(I3, [3], [1.0], 1.0),
         ["arm = 3", "0 to 2"],
@@ -389,7 +396,7 @@ CASES = {
         ["X", "2", "Y", "3", "dimension"],
     ),
     "kernel: NaN": (
-        lambda: core.matern_kernel([math.nan], [1.0], lengthscale=1.0, nu=1.5),
+        lambda: core.matern_kernel([nan], [1.0], lengthscale=1.0, nu=1.5),
         ["X", "nan", "finite"],
     ),
     "kernel: a ragged list": (
@@ -544,7 +551,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_bad_input_names_the_argument_the_value_and_what_is_allowed(case):
     call, words = CASES[case]
-    with pytest.raises(ValueError) as error:
+    with raises(ValueError) as error:
         call()
     for word in words:
         assert word in str(error.value), f"{word!r} is not in: {error.value}"
@@ -552,43 +559,39 @@ def test_bad_input_names_the_argument_the_value_and_what_is_allowed(case):
 
 def test_good_input_of_the_same_kind_is_accepted():
     """The table above would also pass if everything were refused."""
-    problem(), problem(alpha=1e-3), problem(R=0.0, v=0.0, c=0.0), problem(K=I3 * (1 + 1e-12))
+    problem()
+    problem(alpha=1e-3)
+    problem(R=0.0, v=0.0, c=0.0)
+    problem(K=I3 * (1 + 1e-12))
     for name in ("TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform"):
-        (
-            make(name),
-            make(name, eps=1.0),
-            make(name, T=np.int64(50), delta=0.999, acc=0.001, lam=1e-6, q=math.inf, beta_scale=0),
-        )
-    (
-        make("MoMA", T=10, k=10),
-        make(weibull=(2.0, 3.0, 0.1)),
-        make("ATA", rng=3),
-        make("ATA", rng=np.random.default_rng(3)),
-    )
-    (
-        core.make("MoMA", problem(alpha=0.5), 100, constants="repaired"),
-        make("PE", lam=None),
-        make("PE").tell_sums([1, 0, 0], [0.5, 0.0, 0.0]),
-    )
-    (
-        make("MoMA", constants="repaired"),
-        make("TGP", constants="repaired"),
-        told(1),
-        told(np.float32(1.0)),
-        told(np.array(1.0)),
-        told(1.0, arm=np.int64(2)),
-    )
-    (
-        core.table_problem(TABLE, TABLE[:4]),
-        core.table_problem(TABLE[:2]),
-        core.information_gain(I3, 0, 1.0),
-        core.nystrom_features(I3, []),
-        bounds.subweibull_radius(10, 0.1, theta=1.0),
-    )
+        make(name)
+        make(name, eps=1.0)
+        make(name, T=np.int64(50), delta=0.999, acc=0.001, lam=1e-6, q=inf, beta_scale=0)
+    make("MoMA", T=10, k=10)
+    make(weibull=(2.0, 3.0, 0.1))
+    make("ATA", rng=3)
+    make("ATA", rng=default_rng(3))
+    core.make("MoMA", problem(alpha=0.5), 100, constants="repaired")
+    make("PE", lam=None)
+    make("PE").tell_sums([1, 0, 0], [0.5, 0.0, 0.0])
+    make("MoMA", constants="repaired")
+    make("TGP", constants="repaired")
+    told(1)
+    told(np.float32(1.0))
+    told(np.array(1.0))
+    told(1.0, arm=np.int64(2))
+    core.table_problem(TABLE, TABLE[:4])
+    core.table_problem(TABLE[:2])
+    core.information_gain(I3, 0, 1.0)
+    core.nystrom_features(I3, [])
+    bounds.subweibull_radius(10, 0.1, theta=1.0)
     simulate(["TGP", "uniform"], workers=1, eps=1.0)
     numbers = [Fraction(1, 2), np.float32(0.5), np.array(0.5), np.ma.array(0.5), np.int8(1), 1, 0.5]
     for x in numbers:
-        make(eps=x, beta_scale=x), told(x), problem(B=x), core.CTL(1.0, 1.0, 1.0).privatise(x, RNG)
+        make(eps=x, beta_scale=x)
+        told(x)
+        problem(B=x)
+        core.CTL(1.0, 1.0, 1.0).privatise(x, RNG)
     for x in (
         np.array([Fraction(1, 2), np.int8(1), True], object),
         [1, 0.5, np.float32(2)],
@@ -596,73 +599,72 @@ def test_good_input_of_the_same_kind_is_accepted():
         np.array([True, False, True]),
         np.float16([0, 1, 2]),
     ):
-        (
-            np.testing.assert_array_equal(problem(f=np.arange(3)).f, [0, 1, 2]),
-            core.se_kernel(x, x, lengthscale=1.0),
-        )
-    (
-        core.posterior(I3, np.ma.array([0, 1]), [1.0, 2.0], 1e-10),
-        make("MoMA", constants="theorem", T=10_000, delta=1e-99, acc=1e-99, lam=1e-10),
-    )
-    (
-        core.CTL(1.0, 1.0, 1.0).privatise(0.5),
-        PROBLEM.sample(0, None),
-        simulate(seed=2**128),
-        simulate(("TGP",), progress=None),
-    )
+        assert_array_equal(problem(f=np.arange(3)).f, [0, 1, 2])
+        core.se_kernel(x, x, lengthscale=1.0)
+    core.posterior(I3, np.ma.array([0, 1]), [1.0, 2.0], 1e-10)
+    make("MoMA", constants="theorem", T=10_000, delta=1e-99, acc=1e-99, lam=1e-10)
+    core.CTL(1.0, 1.0, 1.0).privatise(0.5)
+    PROBLEM.sample(0, None)
+    simulate(seed=2**128)
+    simulate(("TGP",), progress=None)
 
 
 def test_a_problem_without_f_drives_every_learner_as_the_same_problem_with_f():
-    rewards = np.random.default_rng(3).normal(size=60)
+    rewards = default_rng(3).normal(size=60)
     for name in core.ALGORITHMS:
         known, unknown = (
             core.make(name, problem(f=f), 60, eps=1.0, rng=1) for f in (GOOD["f"], None)
         )
         for y in rewards:
             assert known.ask() == unknown.ask()
-            known.tell(y), unknown.tell(y)
+            known.tell(y)
+            unknown.tell(y)
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.4])
 def test_v_and_c_left_out_bound_the_moments_of_bounded_noise(alpha):
-    """Exact for noise +-R at |f| = B and alpha = 1; never below any bounded noise's moment (here: a grid of means and two-point noises)."""
+    """Exact for noise +-R at |f| = B and alpha = 1; never below any bounded noise's moment (here.
+
+    A grid of means and two-point noises).
+    """
     free = core.Problem(K=I3, B=1.5, R=3.0, alpha=alpha)
-    assert core.Problem(K=I3, B=1.5, R=3.0).v == 11.25 and core.Problem(K=I3, B=1.5, R=3.0).c == 9.0
+    assert core.Problem(K=I3, B=1.5, R=3.0).v == 11.25
+    assert core.Problem(K=I3, B=1.5, R=3.0).c == 9.0
     assert (free.v, free.c) == pytest.approx((11.25 ** ((1 + alpha) / 2), 3.0 ** (1 + alpha)))
     for f in np.linspace(-1.5, 1.5, 9):
         for low in np.linspace(0.01, 3.0, 7):  # noise -low or +3, mean 0
             p = low / (low + 3.0)
             moment = lambda a, b: p * abs(a) ** (1 + alpha) + (1 - p) * abs(b) ** (1 + alpha)
-            assert moment(f + 3.0, f - low) <= free.v * (1 + 1e-12) and moment(
-                3.0, -low
-            ) <= free.c * (1 + 1e-12)
+            assert moment(f + 3.0, f - low) <= free.v * (1 + 1e-12)
+            assert moment(3.0, -low) <= free.c * (1 + 1e-12)
 
 
 def test_posterior_is_right_at_the_smallest_ridge_allowed():
-    """Against the closed form in 60 digits: within 1e-4 for a kernel whose small eigenvalues are all rounding."""
+    """Against the closed form in 60 digits.
+
+    Within 1e-4 for a kernel whose small eigenvalues are all rounding.
+    """
     import mpmath
 
     x = np.arange(12) / 12
-    K, arms, y, lam = (
-        core.se_kernel(x, x, lengthscale=0.3),
-        [0, 3, 5, 11, 5],
-        [1.0, -2.0, 0.5, 0.3, 0.7],
-        1e-10,
-    )
+    K = core.se_kernel(x, x, lengthscale=0.3)
+    arms = [0, 3, 5, 11, 5]
+    y = [1.0, -2.0, 0.5, 0.3, 0.7]
+    lam = 1e-10
     mu, sigma = core.posterior(K, arms, y, lam)
     with mpmath.workdps(60):
         KT = mpmath.matrix(K[np.ix_(arms, arms)].tolist()) + mpmath.mpf(lam) * mpmath.eye(5)
         weights = mpmath.lu_solve(KT, mpmath.matrix(y))
         exact = [float(sum(K[i, a] * w for a, w in zip(arms, weights))) for i in range(12)]
-    np.testing.assert_allclose(mu, exact, atol=1e-4)
+    assert_allclose(mu, exact, atol=1e-4)
 
 
 def test_progress_is_refused_before_any_work(monkeypatch):
     monkeypatch.setattr(simulation, "_run", lambda job: pytest.fail("work was done"))
-    with pytest.raises(ValueError, match="progress"):
+    with raises(ValueError, match="progress"):
         simulate(progress=3)
 
 
 def test_constants_that_are_not_private_say_how_to_ask_for_no_privacy():
-    with pytest.raises(ValueError, match="None"):
+    with raises(ValueError, match="None"):
         make(eps=0.0)

@@ -1,4 +1,7 @@
-"""Tables read and learners saved: what is found out, what is refused and with which words, and that nothing is lost or let out."""
+"""Tables read and learners saved.
+
+What is found out, what is refused and with which words, and that nothing is lost or let out.
+"""
 
 import copy
 import json
@@ -13,15 +16,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
+from pytest import mark, raises
 
 import ldpbo_core as core
 from ldpbo import saving as files
 
 ROOT = Path(core.__file__).resolve().parent
-TABLE = np.random.default_rng(0).gamma(2.0, 30.0, (80, 9))
+TABLE = default_rng(0).gamma(2.0, 30.0, (80, 9))
 
 
-# ------------------------------------------------------------------------------------------------------------------ tables
+# ---- tables -------------------------------------------------------------------------------------
 VALUES = [[1.5, 2.0], [-3.25, 4e3], [0.5, 6.0]]
 PLAIN = {
     "header": "a,b\n1.5,2\n-3.25,4e3\n.5,6\n",
@@ -42,12 +48,13 @@ PLAIN = {
 }
 
 
-@pytest.mark.parametrize("case", PLAIN)
+@mark.parametrize("case", PLAIN)
 def test_a_table_is_read_whatever_its_dress(case, tmp_path):
     (tmp_path / "t.csv").write_bytes(PLAIN[case].encode())
     table = core.read_table(tmp_path / "t.csv")
-    np.testing.assert_array_equal(table.values, VALUES)
-    assert len(table.names) == 2 and (
+    assert_array_equal(table.values, VALUES)
+    assert len(table.names) == 2
+    assert (
         "header" in case
         and "no" in case
         or "without" in case
@@ -72,27 +79,32 @@ def test_no_row_is_lost_without_a_header_and_said_otherwise_a_header_of_numbers_
     (tmp_path / "t.csv").write_text("1999,2000\n1,2\n3,5\n")
     assert core.read_table(tmp_path / "t.csv").values.shape == (3, 2)
     table = core.read_table(str(tmp_path / "t.csv"), header=True)
-    assert table.names == ["1999", "2000"] and table.values.tolist() == [[1, 2], [3, 5]]
+    assert table.names == ["1999", "2000"]
+    assert table.values.tolist() == [[1, 2], [3, 5]]
 
 
 def test_what_is_said_is_taken(tmp_path):
-    """A decimal comma that is named is no delimiter; UTF-16 has a mark; lines are counted as an editor does, also after a name of two lines."""
+    """A decimal comma that is named is no delimiter; UTF-16 has a mark.
+
+    Lines are counted as an editor does, also after a name of two lines.
+    """
     path = tmp_path / "t.csv"
     path.write_text("a\n1,5\n2,5\n")
     assert core.read_table(path, decimal=",").values.tolist() == [[1.5], [2.5]]
     path.write_text("a b\n1,5 2\n2,5 3\n")
     assert core.read_table(path, decimal=",").values.tolist() == [[1.5, 2], [2.5, 3]]
     path.write_bytes("a\tb\r\n1\t2\r\n".encode("utf-16"))
-    assert core.read_table(path).values.tolist() == [[1, 2]] and core.read_table(path).names == [
+    assert core.read_table(path).values.tolist() == [[1, 2]]
+    assert core.read_table(path).names == [
         "a",
         "b",
     ]
     path.write_text('"a\nA",b\n1,2\n3,four\n')
-    with pytest.raises(ValueError, match="line 4, column 2 .b. is 'four'"):
+    with raises(ValueError, match="line 4, column 2 .b. is 'four'"):
         core.read_table(path)
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "name, value",
     [
         ("delimiter", ",;"),
@@ -105,17 +117,19 @@ def test_what_is_said_is_taken(tmp_path):
 )
 def test_a_setting_that_no_table_has_is_named(name, value, tmp_path):
     (tmp_path / "t.csv").write_text("1,2\n3,4\n")
-    with pytest.raises(ValueError, match=f"{name} = {value!r}: must be"):
+    with raises(ValueError, match=f"{name} = {value!r}: must be"):
         core.read_table(tmp_path / "t.csv", **{name: value})
 
 
 def test_one_column_is_a_table_of_one_arm_even_if_it_counts(tmp_path):
     (tmp_path / "t.csv").write_text("1\n2\n3\n")
     table = core.read_table(tmp_path / "t.csv")
-    assert table.values.shape == (3, 1) and not table.left_out
+    assert table.values.shape == (3, 1)
+    assert not table.left_out
     (tmp_path / "t.csv").write_text("i,a\n0,7\n1,5\n2,9\n")
     table = core.read_table(tmp_path / "t.csv")
-    assert table.values.tolist() == [[7], [5], [9]] and table.left_out == {"i": ["0", "1", "2"]}
+    assert table.values.tolist() == [[7], [5], [9]]
+    assert table.left_out == {"i": ["0", "1", "2"]}
 
 
 BAD = {
@@ -144,11 +158,11 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@mark.parametrize("case", BAD)
 def test_what_is_no_number_is_named_by_line_and_column(case, tmp_path):
     text, words = BAD[case]
     (tmp_path / "t.csv").write_text(text)
-    with pytest.raises(ValueError) as error:
+    with raises(ValueError) as error:
         core.read_table(tmp_path / "t.csv")
     for word in ["t.csv", *words]:
         assert word in str(error.value), f"{word!r} is not in: {error.value}"
@@ -160,11 +174,12 @@ def test_stand_ins_read_as_numpy_reads_them():
         expected = np.genfromtxt(
             ROOT / f"data/{name}.csv", delimiter=",", skip_header=1, usecols=range(1, columns + 1)
         )
-        np.testing.assert_array_equal(table.values, expected)
-    assert set(table.left_out["split"]) == {"train", "test"} and table.names[0] == "b2"
+        assert_array_equal(table.values, expected)
+    assert set(table.left_out["split"]) == {"train", "test"}
+    assert table.names[0] == "b2"
 
 
-# ------------------------------------------------------------------------------------------------------------------ saved learners
+# ---- saved learners -----------------------------------------------------------------------------
 PROBLEMS = {
     "table": core.table_problem(TABLE),
     "no f": core.Problem(K=core.synthetic_problem(n=15, seed=0).K, B=2.0, R=1.0),
@@ -188,12 +203,15 @@ def same(one, other):
     )
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("name", core.ALGORITHMS)
+@mark.parametrize("settings", SETTINGS)
+@mark.parametrize("name", core.ALGORITHMS)
 def test_a_saved_learner_goes_on_bit_for_bit(name, settings, tmp_path):
-    """Saved at three moments, right after a tell and between ask and tell; rewards with outliers, so that truncation acts."""
+    """Saved at three moments, right after a tell and between ask and tell.
+
+    Rewards with outliers, so that truncation acts.
+    """
     for kind, problem in PROBLEMS.items():
-        rewards = 40 * np.random.default_rng(2).standard_t(2, 260)
+        rewards = 40 * default_rng(2).standard_t(2, 260)
         proved = {"constants": "order"} if name in ("MoM", "MoMA-avg") else {}
         learner = core.make(
             name, problem, 260, **{"rng": 5, **copy.deepcopy(SETTINGS[settings]), **proved}
@@ -204,7 +222,9 @@ def test_a_saved_learner_goes_on_bit_for_bit(name, settings, tmp_path):
                     learner.ask()
                 learner.save(tmp_path / "learner.npz")
                 twin = core.load(tmp_path / "learner.npz", problem)
-                assert type(twin) is type(learner) and twin.s.T == 260 and twin.problem is problem
+                assert type(twin) is type(learner)
+                assert twin.s.T == 260
+                assert twin.problem is problem
             if t >= 3:
                 assert same(learner, twin), (kind, t)
                 twin.tell(y)
@@ -218,7 +238,8 @@ def test_a_saved_learner_with_openDPs_curator(tmp_path):
     learner = core.make("TGP", PROBLEMS["table"], 50, eps=1.0, curator=core.SecureCTL)
     learner.save(tmp_path / "learner.npz")
     curator = core.load(tmp_path / "learner.npz", PROBLEMS["table"]).s.curator
-    assert curator.promise == learner.s.curator.promise and np.isfinite(curator.privatise(1.0))
+    assert curator.promise == learner.s.curator.promise
+    assert np.isfinite(curator.privatise(1.0))
 
 
 def test_a_file_has_no_pickle_and_says_what_it_is(tmp_path):
@@ -227,11 +248,9 @@ def test_a_file_has_no_pickle_and_says_what_it_is(tmp_path):
     with np.load(path, allow_pickle=False) as file:
         assert all(file[member].dtype.kind != "O" for member in file)
         header = json.loads(bytes(file["header"]))
-    assert (
-        header["format"] == "ldpbo learner"
-        and header["version"] == files.FORMAT
-        and header["learner"]["class"] == "ATA"
-    )
+    assert header["format"] == "ldpbo learner"
+    assert header["version"] == files.FORMAT
+    assert header["learner"]["class"] == "ATA"
 
 
 def rewritten(path, **change):
@@ -259,7 +278,7 @@ def test_another_version_another_problem_and_damage_are_refused(tmp_path):
             if name == "kernel"
             else f": {getattr(problem, name)!r} there, {getattr(other, name)!r} here"
         )
-        with pytest.raises(
+        with raises(
             ValueError,
             match=f"problem: must be the one that .*learner.npz was saved with; its {name} differs{values}",
         ):
@@ -269,27 +288,25 @@ def test_another_version_another_problem_and_damage_are_refused(tmp_path):
     )  # another machine's rounding, f known by now
     whole = path.read_bytes()
     rewritten(path, version=99)
-    with pytest.raises(ValueError, match=f"version 99.*version {files.FORMAT}.*core that wrote it"):
+    with raises(ValueError, match=f"version 99.*version {files.FORMAT}.*core that wrote it"):
         core.load(path, problem)
     rewritten(path, version=1, format="something else")
-    with pytest.raises(ValueError, match="something else"):
+    with raises(ValueError, match="something else"):
         core.load(path, problem)
     for damage in (whole[: len(whole) // 2], b"", b"not a zip", pickle.dumps(learner)):
         path.write_bytes(damage)
-        with pytest.raises(
-            ValueError, match="learner.npz: must be a whole file that learner.save wrote"
-        ):
+        with raises(ValueError, match="learner.npz: must be a whole file that learner.save wrote"):
             core.load(path, problem)
     np.savez(path, header=np.array([{"a": 1}], dtype=object))  # a pickle inside
-    with pytest.raises(ValueError, match="must be a whole file"):
+    with raises(ValueError, match="must be a whole file"):
         core.load(path, problem)
-    with pytest.raises(FileNotFoundError):
+    with raises(FileNotFoundError):
         core.load(tmp_path / "nowhere.npz", problem)
-    with pytest.raises(ValueError, match="problem = ndarray: must be the Problem"):
+    with raises(ValueError, match="problem = ndarray: must be the Problem"):
         core.load(path, problem.K)
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "change",
     [
         dict(learner={"class": "os", "state": {}}),
@@ -305,9 +322,7 @@ def test_a_header_that_somebody_wrote_by_hand_is_refused(change, tmp_path):
     path = tmp_path / "learner.npz"
     core.make("TGP", PROBLEMS["no f"], 50, eps=1.0).save(path)
     rewritten(path, **change)
-    with pytest.raises(
-        ValueError, match="learner.npz: must be a whole file that learner.save wrote"
-    ):
+    with raises(ValueError, match="learner.npz: must be a whole file that learner.save wrote"):
         core.load(path, PROBLEMS["no f"])
 
 
@@ -318,9 +333,10 @@ def test_a_learner_that_cannot_be_saved_leaves_the_old_file(tmp_path):
     path = tmp_path / "learner.npz"
     core.make("TGP", PROBLEMS["no f"], 50, eps=1.0).save(path)
     before = path.read_bytes()
-    with pytest.raises(ValueError, match="Mine.*cannot be saved"):
+    with raises(ValueError, match="Mine.*cannot be saved"):
         core.make("TGP", PROBLEMS["no f"], 50, eps=1.0, curator=Mine).save(path)
-    assert path.read_bytes() == before and os.listdir(tmp_path) == ["learner.npz"]
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["learner.npz"]
 
 
 SAVER = """
@@ -351,7 +367,7 @@ def test_a_file_is_whole_whenever_its_writer_is_killed(tmp_path):
 
 def test_pickles_copies_and_files_of_a_private_learner_hold_no_reward_of_the_table(tmp_path):
     """Nor the means f, but for the largest, which the learner is told as B."""
-    problem, rng = PROBLEMS["table"], np.random.default_rng(0)
+    problem, rng = PROBLEMS["table"], default_rng(0)
     curator = core.CTL(1.0, problem.B, problem.R)
     secrets = np.append(TABLE.ravel(), np.sort(problem.f)[:-1])
     found = lambda blob: sum(
@@ -377,21 +393,22 @@ def test_pickles_copies_and_files_of_a_private_learner_hold_no_reward_of_the_tab
             copy.deepcopy(learner),
             pickle.loads(pickle.dumps(learner)),
         ):
-            assert (
-                twin.problem.samples is None
-                and twin.problem.f is None
-                and twin.ask() == learner.ask()
-            )
-            with pytest.raises(ValueError, match="f = None"):
+            assert twin.problem.samples is None
+            assert twin.problem.f is None
+            assert twin.ask() == learner.ask()
+            with raises(ValueError, match="f = None"):
                 twin.problem.sample(0, rng)
         assert learner.problem is problem
 
 
 def test_a_file_holds_nothing_of_the_memory_that_its_arrays_were_made_in(tmp_path):
-    """Freed arrays of a secret lie around while ATA makes its own; the secret is in none of those that it saves."""
+    """Freed arrays of a secret lie around while ATA makes its own.
+
+    The secret is in none of those that it saves.
+    """
     problem, secret = PROBLEMS["table"], 0.12345678901234567
     learner = core.make("ATA", problem, 200, rng=0)
-    for y in 40 * np.random.default_rng(2).standard_t(2, 60):
+    for y in 40 * default_rng(2).standard_t(2, 60):
         for size in range(1, 60_000, 97):
             np.full(size, secret)
         learner.tell(y, arm=learner.ask())

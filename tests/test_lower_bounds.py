@@ -1,19 +1,25 @@
-"""Theorem 1, its regime, and the sharper bounds of Errata A1 to A3 (pages lb_bump to lb_better; claim C-lb)."""
+"""Theorem 1, its regime, and the sharper bounds of Errata A1 to A3 (pages lb_bump to lb_better.
+
+Claim C-lb).
+"""
 
 import copy
 import math
 import pickle
 import re
+from math import ceil, exp, expm1, inf, log1p, nan, pi, sqrt, tanh
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from pytest import approx, mark
 from scipy import integrate, special
 
 import ldpbo_core as core
 from ldpbo import bounds
 
 mpmath, sp = pytest.importorskip("mpmath"), pytest.importorskip("sympy")
-pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+pytestmark = mark.filterwarnings("error::RuntimeWarning")
 PLAIN = dict(B=1.0, v=1.0, alpha=1.0, d=1)
 ODD = dict(B=2.0, v=3.0, alpha=0.5, d=2)
 
@@ -23,26 +29,28 @@ def bound(kernel="se", T=10_000, eps=1.0, **changes):
 
 
 def D_star(p, eps):
-    """Most an eps-LDP report reveals of a reward that is non-zero with probability p, with 50 digits."""
+    """Most an eps-LDP report reveals of a reward that is non-zero with probability p, with 50
+    digits.
+    """
     with mpmath.workdps(50):
-        p, e = mpmath.mpf(p), mpmath.exp(mpmath.mpf(eps))
+        p = mpmath.mpf(p)
+        e = mpmath.exp(mpmath.mpf(eps))
         return float(-(mpmath.log(1 + p * (e - 1)) + e * mpmath.log(1 - p * (1 - 1 / e))) / (e + 1))
 
 
 # The bump (page lb_bump) -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "d, h0, zeta, energy", [(1, 0.443994, 0.446479, 0.133086), (2, 0.466512, 0.494984, 0.117917)]
 )
 def test_constants_of_the_bump_equal_closed_forms_and_a_second_quadrature(d, h0, zeta, energy):
     found_h0, found_zeta, _, _, u, weight = bounds.bump(d)
     assert (round(found_h0, 6), round(found_zeta, 6), round(weight.sum(), 6)) == (h0, zeta, energy)
-    bessel = lambda c: c * math.exp(-c / 2) * (special.kv(1, c / 2) - special.kv(0, c / 2))
-    closed = bessel if d == 1 else lambda c: math.pi * special.expn(2, c)
-    assert found_h0 == pytest.approx(closed(1), abs=1e-12) and weight.sum() == pytest.approx(
-        closed(2), abs=1e-12
-    )
+    bessel = lambda c: c * exp(-c / 2) * (special.kv(1, c / 2) - special.kv(0, c / 2))
+    closed = bessel if d == 1 else lambda c: pi * special.expn(2, c)
+    assert found_h0 == approx(closed(1), abs=1e-12)
+    assert weight.sum() == approx(closed(2), abs=1e-12)
     with mpmath.workdps(20):
         wave = (
             (lambda s: 2 * mpmath.cos(s))
@@ -53,15 +61,17 @@ def test_constants_of_the_bump_equal_closed_forms_and_a_second_quadrature(d, h0,
             lambda t: mpmath.exp(-1 / (1 - t * t)) * wave(2 * mpmath.pi * found_zeta * t),
             mpmath.linspace(0, 1, 9),
         )
-    assert float(h) == pytest.approx(found_h0 / 2, abs=1e-10)
+    assert float(h) == approx(found_h0 / 2, abs=1e-10)
 
 
 def test_lemma2_table_sums_to_the_constants_of_the_book():
     _, _, table, count, _, _ = bounds.bump(1)
-    assert np.round(table[:5], 4) == pytest.approx([2, 1, 0.0715, 0.0336, 0.0105])
-    assert round(table @ count, 4) == 4.2568 and round(table**2 @ count, 3) == 6.013
+    assert np.round(table[:5], 4) == approx([2, 1, 0.0715, 0.0336, 0.0105])
+    assert round(table @ count, 4) == 4.2568
+    assert round(table**2 @ count, 3) == 6.013
     _, _, table, count, _, _ = bounds.bump(2)
-    assert 8.60 < table @ count < 8.63 and count.sum() == 51**2
+    assert 8.60 < table @ count < 8.63
+    assert count.sum() == 51**2
 
 
 def bump_function(d=1):
@@ -75,69 +85,77 @@ def norm(kernel, n, d, l=0.2, nu=2.5):
     """|g|_H for Delta = 1 and cells of width 1/n, by SciPy's adaptive quadrature."""
     h0, zeta = bounds.bump(d)[:2]
     S = {
-        "se": lambda xi: (2 * math.pi * l * l) ** (d / 2) * math.exp(-2 * (math.pi * l * xi) ** 2),
+        "se": lambda xi: (2 * pi * l * l) ** (d / 2) * exp(-2 * (pi * l * xi) ** 2),
         "matern": lambda xi: (
             2**d
-            * math.pi ** (d / 2)
+            * pi ** (d / 2)
             * math.gamma(nu + d / 2)
             * (2 * nu) ** nu
             / (math.gamma(nu) * l ** (2 * nu))
-            * (2 * nu / l**2 + 4 * math.pi**2 * xi**2) ** -(nu + d / 2)
+            * (2 * nu / l**2 + 4 * pi**2 * xi**2) ** -(nu + d / 2)
         ),
     }[kernel]
-    shell = (lambda t: 2) if d == 1 else (lambda t: 2 * math.pi * t)
+    shell = (lambda t: 2) if d == 1 else (lambda t: 2 * pi * t)
     value = integrate.quad(
-        lambda t: shell(t) * math.exp(-2 / (1 - t * t)) / S(2 * zeta * n * t),
+        lambda t: shell(t) * exp(-2 / (1 - t * t)) / S(2 * zeta * n * t),
         0,
         1,
         epsabs=0,
         epsrel=1e-11,
         limit=200,
     )[0]
-    return 2 / h0 * math.sqrt(value / (2 * zeta * n) ** d)
+    return 2 / h0 * sqrt(value / (2 * zeta * n) ** d)
 
 
 def test_norm_by_fourier_is_approached_from_below_by_the_kernel_matrix():
     h0, zeta = bounds.bump(1)[:2]
-    h, n, last = bump_function(), 60, 0.0
+    h = bump_function()
+    n = 60
+    last = 0.0
     for points in (101, 201, 401):
         x = np.linspace(0, 1, points)
         g = 2 / h0 * h(2 * zeta * n * (x - 0.5))
         K = core.matern_kernel(x, x, lengthscale=0.2, nu=2.5)
-        share = math.sqrt(g @ np.linalg.solve(K, g)) / norm("matern", n, 1)
+        share = sqrt(g @ np.linalg.solve(K, g)) / norm("matern", n, 1)
         assert last < share <= 1 + 1e-6
         last = share
-    assert last == pytest.approx(1, abs=1e-5)
+    assert last == approx(1, abs=1e-5)
 
 
 def test_a_point_is_delta_optimal_for_one_function_with_half_the_width_and_for_two_without():
-    zeta, h, M = bounds.bump(1)[1], bump_function(), 62
-    x, r = (np.arange(40001) + 0.5) / 40001 * M, np.linspace(0, 3, 3001)
+    zeta = bounds.bump(1)[1]
+    h = bump_function()
+    M = 62
+    x = (np.arange(40001) + 0.5) / 40001 * M
+    r = np.linspace(0, 3, 3001)
     for reach, crowded in ((0.5, 0.0), (1.0, 1 - 1 / M)):
         profile = 2 * h(zeta * (1 + 1e-9) * r / reach) / h(0.0)
         served = (np.interp(np.abs(x[:, None] - np.arange(M) - 0.5), r, profile, right=0) >= 1).sum(
             axis=1
         )
-        assert (served > 1).mean() == pytest.approx(crowded, abs=1e-4)
+        assert (served > 1).mean() == approx(crowded, abs=1e-4)
 
 
 # What a report reveals (pages lb_rewards and lb_better) -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("alpha", [0.3, 0.5, 1.0])
+@mark.parametrize("alpha", [0.3, 0.5, 1.0])
 def test_reward_law_has_mean_f_and_moment_at_most_v(alpha):
     v, Delta = 2.3, 0.07
     size = (v / (2 * Delta)) ** (1 / alpha)
     for f in np.linspace(0, 2 * Delta, 7):
         p = (2 * Delta / v) ** (1 / alpha) * f
-        assert p <= 1 and p * size == pytest.approx(f, rel=1e-12)
-        assert p * size ** (1 + alpha) == pytest.approx(
-            v * f / (2 * Delta), rel=1e-12
-        ) and p * size ** (1 + alpha) <= v * (1 + 1e-12)
+        assert p <= 1
+        assert p * size == approx(f, rel=1e-12)
+        assert p * size ** (1 + alpha) == approx(v * f / (2 * Delta), rel=1e-12)
+        assert p * size ** (1 + alpha) <= v * (1 + 1e-12)
 
 
 def laplace_divergence(p, eps):
-    """D(P_0 || P_m) for Laplace reports of rewards 0 and a, scale 2a/eps: quadrature over the core's densities, a = 1."""
+    """D(P_0 || P_m) for Laplace reports of rewards 0 and a, scale 2a/eps.
+
+    Quadrature over the core's densities, a = 1.
+    """
     curator = core.CTL(eps, B=0.5, R=0.5)
 
     def density(y):
@@ -157,7 +175,9 @@ def laplace_divergence(p, eps):
 
 def laplace_closed(p, eps):
     with mpmath.workdps(60):
-        p, beta, log = mpmath.mpf(p), mpmath.exp(-mpmath.mpf(eps) / 2), mpmath.log
+        p = mpmath.mpf(p)
+        beta = mpmath.exp(-mpmath.mpf(eps) / 2)
+        log = mpmath.log
         root = mpmath.sqrt(p * beta / (1 - p))
         G = lambda u: u * log(1 - p + p * beta / u**2) + 2 * root * mpmath.atan(u / root)
         return float(
@@ -167,31 +187,31 @@ def laplace_closed(p, eps):
         )
 
 
-@pytest.mark.parametrize("p", [0.5, 1e-2, 1e-4, 1e-8])
-@pytest.mark.parametrize("eps", [0.1, 1.0, 3.0])
+@mark.parametrize("p", [0.5, 1e-2, 1e-4, 1e-8])
+@mark.parametrize("eps", [0.1, 1.0, 3.0])
 def test_exact_divergence_of_laplace_reports_agrees_in_two_ways(p, eps):
-    assert laplace_divergence(p, eps) == pytest.approx(laplace_closed(p, eps), rel=1e-8)
+    assert laplace_divergence(p, eps) == approx(laplace_closed(p, eps), rel=1e-8)
 
 
-@pytest.mark.parametrize("Delta, exact, lemma", [(0.05, 1.11e-5, 0.472), (1e-3, 1.77e-12, 1.89e-4)])
+@mark.parametrize("Delta, exact, lemma", [(0.05, 1.11e-5, 0.472), (1e-3, 1.77e-12, 1.89e-4)])
 def test_lemma4_is_loose_by_one_over_p(Delta, exact, lemma):
-    p, z = (2 * Delta) ** 2, math.expm1(1)
-    assert (
-        float(f"{laplace_closed(p, 1.0):.3g}") == exact and float(f"{16 * z * z * p:.3g}") == lemma
-    )
+    p, z = (2 * Delta) ** 2, expm1(1)
+    assert float(f"{laplace_closed(p, 1.0):.3g}") == exact
+    assert float(f"{16 * z * z * p:.3g}") == lemma
     chain = [
         laplace_closed(p, 1.0),
         D_star(p, 1.0),
         z**2 * p**2,
         4 * z**2 * p**2,
-        -8 * z**2 * math.log1p(-p),
+        -8 * z**2 * log1p(-p),
         16 * z**2 * p,
     ]
-    assert chain == sorted(chain) and 1 < p * chain[-1] / chain[0] < 500
+    assert chain == sorted(chain)
+    assert 1 < p * chain[-1] / chain[0] < 500
 
 
 def test_no_random_private_channel_reveals_more_than_z_squared_tv_squared():
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     for _ in range(500):
         Q = np.exp(
             rng.choice([0.1, 1.0, 3.0]) * rng.random((rng.integers(2, 5), rng.integers(2, 7)))
@@ -210,19 +230,21 @@ def test_no_random_private_channel_reveals_more_than_z_squared_tv_squared():
         )
 
 
-@pytest.mark.parametrize("eps", [0.05, 0.5, 1.0, 4.0])
-@pytest.mark.parametrize("p", [1e-3, 0.1, 0.9])
+@mark.parametrize("eps", [0.05, 0.5, 1.0, 4.0])
+@mark.parametrize("p", [1e-3, 0.1, 0.9])
 def test_randomised_response_attains_the_largest_divergence_and_nothing_exceeds_it(p, eps):
-    e = math.exp(eps)
-    q0, q1 = np.array([1, e]) / (e + 1), np.array([e, 1]) / (e + 1)
-    assert -q0 @ np.log1p(p * (q1 / q0 - 1)) == pytest.approx(D_star(p, eps), rel=1e-10)
-    assert D_star(p, eps) <= min(math.expm1(eps) ** 2 * p * p, -math.log1p(-p))
-    rng = np.random.default_rng(5)
+    e = exp(eps)
+    q0 = np.array([1, e]) / (e + 1)
+    q1 = np.array([e, 1]) / (e + 1)
+    assert -q0 @ np.log1p(p * (q1 / q0 - 1)) == approx(D_star(p, eps), rel=1e-10)
+    assert D_star(p, eps) <= min(expm1(eps) ** 2 * p * p, -log1p(-p))
+    rng = default_rng(5)
     for _ in range(100):
         q = rng.dirichlet(np.ones(4), 2)
         mix = rng.random()
         r = 1 + mix * (q[1] / q[0] - 1)  # mean one under q[0]; shrink until eps-private
-        low, high = np.log(r).min(), np.log(r).max()
+        low = np.log(r).min()
+        high = np.log(r).max()
         if max(-low, high) <= eps:
             assert -q[0] @ np.log1p(p * (r - 1)) <= D_star(p, eps) + 1e-15
 
@@ -231,7 +253,9 @@ def test_randomised_response_attains_the_largest_divergence_and_nothing_exceeds_
 
 
 def exponents(s):
-    """Exponents of T Delta in T, z, v, B for Delta = v^{1/(1+a)} (M/(T z^2))^s, M = (B/Delta)^{d/nu}."""
+    """Exponents of T Delta in T, z, v, B for Delta = v^{1/(1+a)} (M/(T z^2))^s, M =
+    (B/Delta)^{d/nu}.
+    """
     a, nu, d = sp.symbols("alpha nu d", positive=True)
     T, z, v, B, Delta, M = sp.symbols("T z v B Delta M")  # logarithms
     solved = sp.solve(
@@ -264,23 +288,21 @@ def test_erratum_a1_matern_exponents_follow_from_the_construction():
     assert all(sp.simplify(found[x] - stated[x]) == 0 for x in stated)
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "variant, s", [("printed", lambda a: a / (1 + a)), ("corrected", lambda a: a / (2 * (1 + a)))]
 )
 def test_matern_rate_has_exactly_the_symbolic_exponents(variant, s):
     a, nu, d, symbolic = exponents(s)
-    at = dict(T=10**6, eps=math.log1p(0.5), v=3.0, B=2.0)
+    at = dict(T=10**6, eps=log1p(0.5), v=3.0, B=2.0)
     value = lambda T, eps, v, B: bounds.lower_bound(
         "matern", T, eps, B=B, v=v, alpha=0.5, d=2, nu=1.5, variant=variant
     )
-    scaled = dict(
-        T=10**7, eps=math.log1p(5.0), v=30.0, B=20.0
-    )  # each of T, z, v, B ten times larger
+    scaled = dict(T=10**7, eps=log1p(5.0), v=30.0, B=20.0)  # each of T, z, v, B ten times larger
     for name, key in (("T", "T"), ("z", "eps"), ("v", "v"), ("B", "B")):
         exponent = math.log10(value(**at | {key: scaled[key]}) / value(**at))
-        assert exponent == pytest.approx(
-            float(symbolic[name].subs({a: 0.5, nu: 1.5, d: 2})), abs=1e-10
-        ), name
+        assert exponent == approx(float(symbolic[name].subs({a: 0.5, nu: 1.5, d: 2})), abs=1e-10), (
+            name
+        )
 
 
 def test_se_logarithm_is_that_of_the_theorem():
@@ -311,7 +333,8 @@ def se_printed(T, eps, B, v, alpha, d):
 
 
 def matern_printed(T, eps, B, v, alpha, d, nu):
-    z, q = math.e**eps - 1, nu * (1 + alpha) + d * alpha
+    z = math.e**eps - 1
+    q = nu * (1 + alpha) + d * alpha
     return (
         v ** (nu / q)
         * T ** ((nu + d * alpha) / q)
@@ -320,35 +343,35 @@ def matern_printed(T, eps, B, v, alpha, d, nu):
     )
 
 
-@pytest.mark.parametrize("setting", [PLAIN, ODD])
-@pytest.mark.parametrize("T, eps", [(10_000, 1.0), (1_000_000, 0.1), (500, 3.0)])
+@mark.parametrize("setting", [PLAIN, ODD])
+@mark.parametrize("T, eps", [(10_000, 1.0), (1_000_000, 0.1), (500, 3.0)])
 def test_printed_rates_equal_the_theorem(setting, T, eps):
-    assert bounds.lower_bound("se", T, eps, **setting) == pytest.approx(
+    assert bounds.lower_bound("se", T, eps, **setting) == approx(
         se_printed(T, eps, **setting), rel=1e-10
     )
-    assert bounds.lower_bound("matern", T, eps, **setting, nu=1.5) == pytest.approx(
+    assert bounds.lower_bound("matern", T, eps, **setting, nu=1.5) == approx(
         matern_printed(T, eps, **setting, nu=1.5), rel=1e-10
     )
 
 
 def test_printed_rates_at_two_points_worked_out_by_hand():
     # eps = ln 2: z = 1. SE, T = e^16, all else 1: e^8 * 16^{1/4} = 2 e^8.  Matérn nu = 2.5, d = 1: T^{3.5/6}.
-    assert bounds.lower_bound("se", round(math.e**16), math.log(2), **PLAIN) == pytest.approx(
+    assert bounds.lower_bound("se", round(math.e**16), math.log(2), **PLAIN) == approx(
         2 * math.e**8, rel=1e-7
     )
-    assert bounds.lower_bound("matern", 10**6, math.log(2), **PLAIN, nu=2.5) == pytest.approx(
+    assert bounds.lower_bound("matern", 10**6, math.log(2), **PLAIN, nu=2.5) == approx(
         10**3.5, rel=1e-12
     )
     # Erratum A1 at the same points: T^{3/4} 16^{1/8} and T^{(3*2.5+1)/(4*2.5+1)}.
-    assert bound("se", round(math.e**16), math.log(2), variant="corrected") == pytest.approx(
-        math.e**12 * math.sqrt(2), rel=1e-7
+    assert bound("se", round(math.e**16), math.log(2), variant="corrected") == approx(
+        math.e**12 * sqrt(2), rel=1e-7
     )
-    assert bound("matern", 10**6, math.log(2), variant="corrected") == pytest.approx(
+    assert bound("matern", 10**6, math.log(2), variant="corrected") == approx(
         10 ** (6 * 8.5 / 11), rel=1e-12
     )
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern"])
+@mark.parametrize("kernel", ["se", "matern"])
 def test_non_private_rate_is_the_printed_one_at_z_equal_to_one(kernel):
     assert (
         bound(kernel, eps=None)
@@ -357,27 +380,29 @@ def test_non_private_rate_is_the_printed_one_at_z_equal_to_one(kernel):
     )
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern"])
-@pytest.mark.parametrize("setting", [PLAIN, ODD])
+@mark.parametrize("kernel", ["se", "matern"])
+@mark.parametrize("setting", [PLAIN, ODD])
 def test_erratum_a3_corrected_rate_is_the_larger_of_two(kernel, setting):
     plain = bounds.lower_bound(kernel, 10**5, None, **setting, nu=2.5)
     values = [
         bounds.lower_bound(kernel, 10**5, e, **setting, nu=2.5, variant="corrected")
         for e in np.geomspace(0.05, 30, 40)
     ]
-    assert min(values) == plain == values[-1] and values[0] > 3 * plain
+    assert min(values) == plain == values[-1]
+    assert values[0] > 3 * plain
     assert all(a >= b for a, b in zip(values, values[1:]))
 
 
 def test_erratum_a3_printed_constant_passes_data_processing_from_0_3027_on():
-    crossing = math.log1p(1 / math.sqrt(8))
-    assert round(crossing, 4) == 0.3027 and 8 * math.expm1(0.5) ** 2 > 1 > 8 * math.expm1(0.3) ** 2
+    crossing = log1p(1 / sqrt(8))
+    assert round(crossing, 4) == 0.3027
+    assert 8 * expm1(0.5) ** 2 > 1 > 8 * expm1(0.3) ** 2
 
 
 # Regime (Erratum A14) ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "kernel, T, eps, changes, why",
     [
         (
@@ -405,24 +430,25 @@ def test_erratum_a3_printed_constant_passes_data_processing_from_0_3027_on():
 )
 def test_outside_the_regime_there_is_a_reason_and_no_number(kernel, T, eps, changes, why):
     found = bound(kernel, T, eps, **changes)
-    assert math.isnan(found) and re.search(why, found.reason)
+    assert math.isnan(found)
+    assert re.search(why, found.reason)
 
 
 def test_corrected_falls_back_on_a_larger_eps_and_says_so():
-    """Earlier, SE at T = 1000 gave 809 at eps = 0.04 and 51 at 0.03: less privacy, more regret, which cannot be."""
+    """Earlier, SE at T = 1000 gave 809 at eps = 0.04 and 51 at 0.03.
+
+    Less privacy, more regret, which cannot be.
+    """
     found = bound("se", 1000, 0.03, variant="corrected")
-    assert (
-        found >= bound("se", 1000, 0.04, variant="corrected") > 809
-        and "rate of a larger eps, as the private one needs" in found.reason
-    )
+    assert found >= bound("se", 1000, 0.04, variant="corrected") > 809
+    assert "rate of a larger eps, as the private one needs" in found.reason
     assert bound("se", 1000, 30.0, variant="corrected") == bound("se", 1000, None)
-    assert math.isnan(bound("se", 2, None, variant="corrected", B=0.1)) and math.isnan(
-        bound("matern", 1, 1e-3, variant="printed", B=0.1)
-    )
+    assert math.isnan(bound("se", 2, None, variant="corrected", B=0.1))
+    assert math.isnan(bound("matern", 1, 1e-3, variant="printed", B=0.1))
 
 
-@pytest.mark.parametrize("T", [10, 1000, 10**6])
-@pytest.mark.parametrize(
+@mark.parametrize("T", [10, 1000, 10**6])
+@mark.parametrize(
     "B, v, alpha, d",
     [
         (1.0, 1.0, 1.0, 1),
@@ -432,12 +458,15 @@ def test_corrected_falls_back_on_a_larger_eps_and_says_so():
         (1.0, 1.0, 1.0, 8),
     ],
 )
-@pytest.mark.parametrize("kernel", ["se", "matern"])
+@mark.parametrize("kernel", ["se", "matern"])
 def test_corrected_never_rises_with_eps_and_is_the_largest_rate_of_all_larger_eps(
     kernel, B, v, alpha, d, T
 ):
-    """An eps-LDP mechanism is eps'-LDP for every eps' > eps. The supremum is compared with a search on a grid."""
-    setting = bounds.Setting(T, B, v, alpha, d, nu=2.5 if kernel == "matern" else math.inf)
+    """An eps-LDP mechanism is eps'-LDP for every eps' > eps.
+
+    The supremum is compared with a search on a grid.
+    """
+    setting = bounds.Setting(T, B, v, alpha, d, nu=2.5 if kernel == "matern" else inf)
     rate = lambda log_n, s: float(bounds.rate(setting, log_n, s))
     grid = np.linspace(-30, 60, 3001)  # ln z
     s = alpha / (1 + alpha)
@@ -447,18 +476,15 @@ def test_corrected_never_rises_with_eps_and_is_the_largest_rate_of_all_larger_ep
     found = np.array(
         [float(bound(kernel, T, e, B=B, v=v, alpha=alpha, d=d, variant="corrected")) for e in eps]
     )
-    assert (np.isnan(found) <= np.isnan(best[::100])).all() and (
-        np.diff(found[~np.isnan(found)]) <= 1e-9 * found[~np.isnan(found)][1:]
-    ).all()
+    assert (np.isnan(found) <= np.isnan(best[::100])).all()
+    assert (np.diff(found[~np.isnan(found)]) <= 1e-9 * found[~np.isnan(found)][1:]).all()
     both = ~np.isnan(best[::100])
-    assert (
-        found[both] == pytest.approx(best[::100][both], rel=0.04)
-        and (found[both] >= best[::100][both] * (1 - 1e-9)).all()
-    )
+    assert found[both] == approx(best[::100][both], rel=0.04)
+    assert (found[both] >= best[::100][both] * (1 - 1e-9)).all()
 
 
-@pytest.mark.parametrize("variant", ["printed", "corrected", "explicit", "bounded"])
-@pytest.mark.parametrize("kernel", ["se", "matern"])
+@mark.parametrize("variant", ["printed", "corrected", "explicit", "bounded"])
+@mark.parametrize("kernel", ["se", "matern"])
 def test_no_bound_exceeds_linear_regret(kernel, variant):
     for T in (1, 10, 10**3, 10**6):
         for eps in (0.01, 0.3, 2.0, None):
@@ -470,7 +496,7 @@ def test_no_bound_exceeds_linear_regret(kernel, variant):
 # Explicit bounds --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "kernel, eps, d, alpha",
     [
         ("se", 1.0, 1, 1.0),
@@ -481,37 +507,42 @@ def test_no_bound_exceeds_linear_regret(kernel, variant):
     ],
 )
 def test_explicit_bound_is_the_stated_formula_at_an_admissible_bump(kernel, eps, d, alpha):
-    T, v, B = 10_000, 1.5, 0.8
+    T = 10_000
+    v = 1.5
+    B = 0.8
     found = bound(kernel, T, eps, d=d, alpha=alpha, v=v, B=B, variant="explicit")
     n = round(found.M ** (1 / d))
-    assert found.M == n**d and found.Delta * norm(kernel, n, d) <= B * (1 + 1e-8)
+    assert found.M == n**d
+    assert found.Delta * norm(kernel, n, d) <= B * (1 + 1e-8)
     _, _, table, count, _, _ = bounds.bump(d)
     p = [(2 * found.Delta / v) ** (1 / alpha) * found.Delta * V for V in table]
     assert p[0] <= 1
-    S = sum(k * (D_star(x, eps) if eps else -math.log1p(-x)) for x, k in zip(p, count))
-    value = T * found.Delta * (2 - table @ count / found.M - math.sqrt(2 * T * S / found.M))
-    assert found == pytest.approx(value, rel=1e-8)
+    S = sum(k * (D_star(x, eps) if eps else -log1p(-x)) for x, k in zip(p, count))
+    value = T * found.Delta * (2 - table @ count / found.M - sqrt(2 * T * S / found.M))
+    assert found == approx(value, rel=1e-8)
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern"])
+@mark.parametrize("kernel", ["se", "matern"])
 def test_explicit_bound_is_not_beaten_by_other_bumps(kernel):
-    T, eps, found = 10_000, 1.0, bound(kernel, variant="explicit")
+    T = 10_000
+    eps = 1.0
+    found = bound(kernel, variant="explicit")
     _, _, table, count, _, _ = bounds.bump(1)
     best = 0.0
     for n in range(3, 40 if kernel == "matern" else 12):
         for share in (1.0, 0.9, 0.7, 0.5, 0.2):
             Delta = share * min(1 / norm(kernel, n, 1), 0.4999)
             S = sum(k * D_star(2 * Delta * Delta * V, eps) for V, k in zip(table[:8], count))
-            best = max(best, T * Delta * (2 - table @ count / n - math.sqrt(2 * T * S / n)))
-    assert best <= found * (1 + 1e-6) and best > 0.9 * found
+            best = max(best, T * Delta * (2 - table @ count / n - sqrt(2 * T * S / n)))
+    assert best <= found * (1 + 1e-6)
+    assert best > 0.9 * found
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern"])
+@mark.parametrize("kernel", ["se", "matern"])
 def test_explicit_bound_falls_with_eps_to_the_non_private_one_and_grows_with_T(kernel):
     by_eps = [bound(kernel, eps=e, variant="explicit") for e in (0.01, 0.1, 1.0, 5.0, 30.0, 1000.0)]
-    assert all(a >= b for a, b in zip(by_eps, by_eps[1:])) and by_eps[-1] == bound(
-        kernel, eps=None, variant="explicit"
-    )
+    assert all(a >= b for a, b in zip(by_eps, by_eps[1:]))
+    assert by_eps[-1] == bound(kernel, eps=None, variant="explicit")
     by_T = [bound(kernel, T=T, variant="explicit") for T in (1, 10, 10**3, 10**5, 10**8, 10**12)]
     assert all(0 < a < b for a, b in zip(by_T, by_T[1:]))
 
@@ -519,11 +550,14 @@ def test_explicit_bound_falls_with_eps_to_the_non_private_one_and_grows_with_T(k
 def test_explicit_slope_in_T_is_that_of_erratum_a1():
     for kernel, exponent in (("se", 0.75), ("matern", 8.5 / 11)):
         values = [bound(kernel, T=T, variant="explicit", alpha=1.0) for T in (10**7, 10**13)]
-        assert math.log10(values[1] / values[0]) / 6 == pytest.approx(exponent, abs=0.02)
+        assert math.log10(values[1] / values[0]) / 6 == approx(exponent, abs=0.02)
 
 
 def finite(kernel, T, S, top):
-    """The paper's averaging with Pinsker's 1/2: max of T Delta (2 - c/M - c sqrt(T S/(2 M))), d = 1, l = 0.2, nu = 2.5, B = 1."""
+    """The paper's averaging with Pinsker's 1/2.
+
+    Max of T Delta (2 - c/M - c sqrt(T S/(2 M))), d = 1, l = 0.2, nu = 2.5, B = 1.
+    """
     _, _, table, count, _, _ = bounds.bump(1)
     n = np.arange(3, 180 if kernel == "matern" else 13)
     Delta = (
@@ -534,7 +568,7 @@ def finite(kernel, T, S, top):
     ).max()
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "kernel, eps, T, printed, plain, a1, a2",
     [
         ("matern", 0.1, 1e4, 108, 41.8, 1010, 553),
@@ -547,7 +581,9 @@ def finite(kernel, T, S, top):
 )
 def test_finite_T_table_of_the_audit(kernel, eps, T, printed, plain, a1, a2):
     _, _, table, count, _, _ = bounds.bump(1)
-    c, c2, z2 = table @ count, table**2 @ count, math.expm1(eps) ** 2
+    c = table @ count
+    c2 = table**2 @ count
+    z2 = expm1(eps) ** 2
     bounded = lambda D: np.minimum(
         z2 * c2 * D**2 / 4, sum(-k / 2 * np.log1p(-((V * D) ** 2)) for V, k in zip(table, count))
     )
@@ -574,17 +610,17 @@ def sign_leak(x, eps):
         return float(-mpmath.log(1 - (mpmath.mpf(float(x)) * tau) ** 2) / 2)
 
 
-@pytest.mark.parametrize("eps", [0.05, 0.5, 1.0, 4.0])
-@pytest.mark.parametrize("x", [1e-4, 0.1, 0.9, 1.0])
+@mark.parametrize("eps", [0.05, 0.5, 1.0, 4.0])
+@mark.parametrize("x", [1e-4, 0.1, 0.9, 1.0])
 def test_randomised_response_attains_the_largest_divergence_of_signs_and_no_channel_exceeds_it(
     x, eps
 ):
-    Q = np.array([[math.exp(eps), 1], [1, math.exp(eps)]]) / (math.exp(eps) + 1)
+    Q = np.array([[exp(eps), 1], [1, exp(eps)]]) / (exp(eps) + 1)
     divergence = lambda Q: (lambda m0, m1: (m0 * np.log(m0 / m1)).sum())(
         Q.mean(axis=0), np.array([1 + x, 1 - x]) / 2 @ Q
     )
-    assert divergence(Q) == pytest.approx(sign_leak(x, eps), rel=1e-7, abs=1e-16)
-    rng = np.random.default_rng(7)
+    assert divergence(Q) == approx(sign_leak(x, eps), rel=1e-7, abs=1e-16)
+    rng = default_rng(7)
     for _ in range(300):
         Q = np.exp(
             eps * (rng.random((2, rng.integers(2, 7))) - 0.5)
@@ -594,56 +630,55 @@ def test_randomised_response_attains_the_largest_divergence_of_signs_and_no_chan
             assert divergence(Q) <= sign_leak(x, eps) + 1e-15
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "kernel, eps, d",
     [("se", 1.0, 1), ("matern", 0.1, 1), ("matern", 1.0, 2), ("se", None, 1), ("matern", None, 2)],
 )
 def test_bounded_bound_is_the_stated_formula_at_an_admissible_bump(kernel, eps, d):
-    T, v, B = 10_000, 2.3, 0.8
+    T = 10_000
+    v = 2.3
+    B = 0.8
     found = bound(kernel, T, eps, d=d, v=v, B=B, variant="bounded")
-    n, b = round(found.M ** (1 / d)), math.sqrt(v)
+    n = round(found.M ** (1 / d))
+    b = sqrt(v)
     _, _, table, count, _, _ = bounds.bump(d)
-    assert (
-        found.M == n**d
-        and found.Delta * norm(kernel, n, d) <= B * (1 + 1e-8)
-        and 2 * found.Delta <= b
-    )
+    assert found.M == n**d
+    assert found.Delta * norm(kernel, n, d) <= B * (1 + 1e-8)
+    assert 2 * found.Delta <= b
     S = sum(k * sign_leak(V * found.Delta / b, eps) for V, k in zip(table, count))
-    assert found == pytest.approx(
-        T * found.Delta * (2 - table @ count / found.M - math.sqrt(2 * T * S / found.M)), rel=1e-8
+    assert found == approx(
+        T * found.Delta * (2 - table @ count / found.M - sqrt(2 * T * S / found.M)), rel=1e-8
     )
 
 
-@pytest.mark.parametrize("kernel, private, plain", [("matern", 263, 148), ("se", 69, 42)])
+@mark.parametrize("kernel, private, plain", [("matern", 263, 148), ("se", 69, 42)])
 def test_bounded_bound_has_the_referees_values_falls_with_eps_and_ignores_alpha(
     kernel, private, plain
 ):
-    assert bound(kernel, variant="bounded") == pytest.approx(private, abs=1) and bound(
-        kernel, eps=None, variant="bounded"
-    ) == pytest.approx(plain, abs=1)
+    assert bound(kernel, variant="bounded") == approx(private, abs=1)
+    assert bound(kernel, eps=None, variant="bounded") == approx(plain, abs=1)
     by_eps = [
         bound(kernel, eps=e, variant="bounded") for e in (1e-3, 0.01, 0.1, 1.0, 5.0, 30.0, 1000.0)
     ]
-    assert all(a >= b for a, b in zip(by_eps, by_eps[1:])) and by_eps[-1] == bound(
-        kernel, eps=None, variant="bounded"
-    )
+    assert all(a >= b for a, b in zip(by_eps, by_eps[1:]))
+    assert by_eps[-1] == bound(kernel, eps=None, variant="bounded")
     assert bound(kernel, variant="bounded", alpha=0.4) == bound(kernel, variant="bounded")
 
 
-@pytest.mark.parametrize("kernel, eps", [("se", 1.0), ("matern", 0.3), ("matern", None)])
+@mark.parametrize("kernel, eps", [("se", 1.0), ("matern", 0.3), ("matern", None)])
 def test_bounded_bound_is_at_least_the_theorem_with_coth(kernel, eps):
-    """b coth(eps/2) sqrt(TM/c2) / (4 sqrt(ln 4/3)), if 2c <= M <= ln(4/3) min(1, 4 tau^2) c2 T and M cells fit."""
+    """b coth(eps/2) sqrt(TM/c2) / (4 sqrt(ln 4/3)), if 2c <= M <= ln(4/3) min(1, 4 tau^2) c2 T and
+    M cells fit.
+    """
     _, _, table, count, _, _ = bounds.bump(1)
-    c, c2, tau, b, checked = (
-        table @ count,
-        table**2 @ count,
-        math.tanh(eps / 2) if eps else 1.0,
-        1.3,
-        0,
-    )
+    c = table @ count
+    c2 = table**2 @ count
+    tau = tanh(eps / 2) if eps else 1.0
+    b = 1.3
+    checked = 0
     for T in (10**4, 10**6, 10**9) if kernel == "matern" else (1e60, 1e90):
-        for M in range(math.ceil(2 * c), 60 if kernel == "matern" else 13):
-            Delta = b / tau * math.sqrt(M / (c2 * T)) / (4 * math.sqrt(math.log(4 / 3)))
+        for M in range(ceil(2 * c), 60 if kernel == "matern" else 13):
+            Delta = b / tau * sqrt(M / (c2 * T)) / (4 * sqrt(math.log(4 / 3)))
             if (
                 M <= math.log(4 / 3) * min(1, 4 * tau**2) * c2 * T
                 and Delta * norm(kernel, M, 1) <= 1
@@ -656,7 +691,7 @@ def test_bounded_bound_is_at_least_the_theorem_with_coth(kernel, eps):
 def test_bounded_slope_in_T_is_that_of_the_upper_bound_of_elimination():
     for kernel, exponent in (("se", 1 / 2), ("matern", 3.5 / 6)):
         values = [bound(kernel, T=T, variant="bounded") for T in (10**9, 10**15)]
-        assert math.log10(values[1] / values[0]) / 6 == pytest.approx(exponent, abs=0.025)
+        assert math.log10(values[1] / values[0]) / 6 == approx(exponent, abs=0.025)
 
 
 def test_explicit_bound_is_below_the_regret_of_playing_uniformly_on_its_instance():
@@ -665,7 +700,8 @@ def test_explicit_bound_is_below_the_regret_of_playing_uniformly_on_its_instance
     for kernel in ("se", "matern"):
         for T in (100, 10**4):
             found = bound(kernel, T, variant="explicit")
-            n, x = int(found.M), (np.arange(2000) + 0.5) / 2000
+            n = int(found.M)
+            x = (np.arange(2000) + 0.5) / 2000
             paid = [
                 2 * found.Delta / h0 * h(2 * zeta * n * (x - (m + 0.5) / n)).mean()
                 for m in range(n)
@@ -676,14 +712,14 @@ def test_explicit_bound_is_below_the_regret_of_playing_uniformly_on_its_instance
 # Surface ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "name, value, allowed",
     [
         ("kernel", "rbf", "'se' or 'matern'"),
         ("T", 0, ">= 1"),
-        ("T", math.nan, ">= 1"),
+        ("T", nan, ">= 1"),
         ("eps", 0.0, "> 0, or None"),
-        ("eps", math.inf, "> 0, or None"),
+        ("eps", inf, "> 0, or None"),
         ("B", -1, "> 0"),
         ("v", 0, "> 0"),
         ("alpha", 1.2, r"in \(0, 1\]"),
@@ -704,7 +740,7 @@ def test_errors_name_the_argument_the_value_and_what_is_allowed(name, value, all
         )
 
 
-@pytest.mark.parametrize("variant", ["explicit", "bounded"])
+@mark.parametrize("variant", ["explicit", "bounded"])
 def test_bounds_with_constants_say_that_they_know_one_and_two_dimensions(variant):
     with pytest.raises(ValueError, match=f"d = 3: must be 1 or 2 with variant='{variant}'"):
         bound(d=3, variant=variant)
@@ -713,7 +749,9 @@ def test_bounds_with_constants_say_that_they_know_one_and_two_dimensions(variant
 def test_bound_is_a_float_that_keeps_its_reason_when_copied():
     found = bound("se", 1000, 0.01)
     for twin in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
-        assert isinstance(twin, float) and math.isnan(twin) and twin.reason == found.reason
-    assert (
-        bound().reason == "" and bound().Delta * 10_000 == pytest.approx(bound()) and bound().M > 1
-    )
+        assert isinstance(twin, float)
+        assert math.isnan(twin)
+        assert twin.reason == found.reason
+    assert bound().reason == ""
+    assert bound().Delta * 10_000 == approx(bound())
+    assert bound().M > 1

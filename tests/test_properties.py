@@ -1,6 +1,9 @@
-"""Random calls of the public names: a finite answer, or a ValueError that names an argument. Nothing else, and no floating-point warning.
+"""Random calls of the public names: a finite answer, or a ValueError that names an argument.
 
-The profile `fixed` (default) draws the same examples on every machine; HYPOTHESIS_PROFILE=explore draws new ones each time, ten times as many.
+Nothing else, and no floating-point warning.
+
+The profile `fixed` (default) draws the same examples on every machine; HYPOTHESIS_PROFILE=explore
+draws new ones each time, ten times as many.
 """
 
 import math
@@ -8,18 +11,20 @@ import os
 import re
 from decimal import Decimal
 from fractions import Fraction
+from math import exp, inf, isfinite, log1p, nan
 
 import numpy as np
 import oracle as o
-import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from numpy.random import default_rng
+from pytest import approx, mark
 
 import ldpbo_core as core
 from ldpbo import bounds
 
-pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+pytestmark = mark.filterwarnings("error::RuntimeWarning")
 relaxed = dict(
     deadline=None,
     suppress_health_check=list(HealthCheck),
@@ -36,7 +41,9 @@ def cases(number):
 
 
 def outcome(call, *arguments):
-    """The answer of `call`, or None where it was refused with a ValueError that names one of `arguments` at its start."""
+    """The answer of `call`, or None where it was refused with a ValueError that names one of
+    `arguments` at its start.
+    """
     try:
         return call()
     except ValueError as error:
@@ -54,7 +61,7 @@ def finite(*values):
 
 NUMBER = st.one_of(
     st.floats(allow_nan=True, allow_infinity=True),
-    st.sampled_from([0.0, -0.0, 1.0, -1.0, 1e-300, 1e300, 5e-324, math.inf, math.nan]),
+    st.sampled_from([0.0, -0.0, 1.0, -1.0, 1e-300, 1e300, 5e-324, inf, nan]),
 )
 POSITIVE = st.floats(1e-3, 1e3)
 ANY_POSITIVE = st.one_of(POSITIVE, NUMBER)
@@ -72,7 +79,11 @@ SETTINGS_OF_ONE_NUMBER = ("T", "eps", "lam", "delta", "acc", "beta_scale", "q", 
 
 @st.composite
 def kernels(draw):
-    """A valid kernel matrix: SE, Matern or a Gram matrix of random rank, with a diagonal of at most 1 and perhaps repeated arms."""
+    """A valid kernel matrix.
+
+    SE, Matern or a Gram matrix of random rank, with a diagonal of at most 1 and perhaps repeated
+    arms.
+    """
     n = draw(st.integers(1, 7))
     kind = draw(st.sampled_from(["se", "matern", "gram", "identity", "ones", "zero"]))
     if kind == "identity":
@@ -81,7 +92,7 @@ def kernels(draw):
         return np.ones((n, n))
     if kind == "zero":
         return np.diag([0.0] + [1.0] * (n - 1))
-    rng = np.random.default_rng(draw(st.integers(0, 1000)))
+    rng = default_rng(draw(st.integers(0, 1000)))
     if kind == "gram":
         Z = rng.normal(size=(n, draw(st.integers(1, 4))))
         K = Z @ Z.T
@@ -106,7 +117,7 @@ def problems(draw):
     )
 
 
-# ------------------------------------------------------------------------------------------------------------------ odd kinds
+# ---- odd kinds ----------------------------------------------------------------------------------
 ODD = st.sampled_from(
     [
         1j,
@@ -138,7 +149,10 @@ ANY = st.one_of(st.floats(0.1, 5), st.integers(1, 5), ODD)
 
 
 def built(values, how):
-    """A list of anything as the array of objects, the masked array or the plain list it came from; None where NumPy itself refuses."""
+    """A list of anything as the array of objects, the masked array or the plain list it came from.
+
+    None where NumPy itself refuses.
+    """
     array = np.empty(len(values), object)
     array[:] = values
     if how == "masked":
@@ -152,7 +166,10 @@ ARRAYS = st.builds(
 
 
 def plain(values):
-    """What the core may take for three numbers: no kind that NumPy would turn into a number without a word."""
+    """What the core may take for three numbers.
+
+    No kind that NumPy would turn into a number without a word.
+    """
     real = lambda x: (
         isinstance(x, (bool, int, float, np.integer, np.floating, Fraction))
         and not isinstance(x, np.timedelta64)
@@ -163,7 +180,7 @@ def plain(values):
 @cases(300)
 @given(ARRAYS, ANY)
 @example([(), (), ()], 1.0)  # no numbers at all: nothing comes back, if anything
-@pytest.mark.filterwarnings("ignore:Warning. converting a masked element to nan")
+@mark.filterwarnings("ignore:Warning. converting a masked element to nan")
 def test_arrays_of_any_kind_are_numbers_or_are_refused(x, y):
     table = lambda: (
         core.table_problem(np.stack([x, np.arange(3), np.ones(3)]).T)
@@ -174,7 +191,7 @@ def test_arrays_of_any_kind_are_numbers_or_are_refused(x, y):
         (lambda: core.Problem(K=np.eye(3), f=x, B=1.0, R=1.0).f, ["f"]),
         (lambda: core.posterior(np.eye(3), [0, 1, 2], x, 1.0), ["y"]),
         (lambda: core.se_kernel(x, x, lengthscale=1.0), ["X"]),
-        (lambda: core.CTL(1.0, 1.0, 1.0).privatise(x, np.random.default_rng(0)), ["y"]),
+        (lambda: core.CTL(1.0, 1.0, 1.0).privatise(x, default_rng(0)), ["y"]),
         (lambda: core.CTL(1.0, 1.0, 1.0).log_density(x, 0.0), ["report"]),
         (lambda: core.posterior(np.eye(3), x, [1.0] * 3, 1.0), ["arm", "arms"]),
         (table, ["samples"]),
@@ -193,7 +210,7 @@ def test_arrays_of_any_kind_are_numbers_or_are_refused(x, y):
     st.sampled_from(["order", "theorem"]),
     ANY,
 )
-@pytest.mark.filterwarnings("ignore:Warning. converting a masked element to nan")
+@mark.filterwarnings("ignore:Warning. converting a masked element to nan")
 def test_settings_of_any_kind_are_numbers_or_are_refused(name, setting, value, constants, reward):
     problem = core.Problem(
         K=core.se_kernel(np.arange(4) / 4, np.arange(4) / 4, lengthscale=0.3), B=1.0, R=1.0
@@ -217,11 +234,12 @@ def test_settings_of_any_kind_are_numbers_or_are_refused(name, setting, value, c
     for y in (1.0, -2.0, reward):
         algorithm.ask()
         if outcome(lambda: algorithm.tell(y) or True, "reward") is None:
-            assert y is reward and not (plain([y]) and abs(y) < 1e100)
+            assert y is reward
+            assert not (plain([y]) and abs(y) < 1e100)
         assert finite(algorithm.mu, algorithm.sigma, algorithm.beta)
 
 
-# ------------------------------------------------------------------------------------------------------------------ kernels
+# ---- kernels ------------------------------------------------------------------------------------
 @cases(150)
 @given(POINTS, POINTS, ANY_POSITIVE, ANY_POSITIVE)
 def test_kernels_of_any_input(X, Y, lengthscale, nu):
@@ -231,7 +249,9 @@ def test_kernels_of_any_input(X, Y, lengthscale, nu):
     ):
         K = outcome(call, "X", "Y", "lengthscale", "nu")
         if K is not None:
-            assert finite(K) and np.all(K >= 0) and np.all(K <= 1 + 1e-12)
+            assert finite(K)
+            assert np.all(K >= 0)
+            assert np.all(K <= 1 + 1e-12)
 
 
 @cases(100)
@@ -241,18 +261,16 @@ def test_kernels_of_good_points_are_positive_semidefinite(X, lengthscale, nu):
         core.se_kernel(X, X, lengthscale=lengthscale),
         core.matern_kernel(X, X, lengthscale=lengthscale, nu=nu),
     ):
-        assert (
-            np.allclose(K, K.T, atol=1e-13)
-            and np.allclose(np.diag(K), 1)
-            and np.min(np.linalg.eigvalsh(K)) > -1e-9
-        )
+        assert np.allclose(K, K.T, atol=1e-13)
+        assert np.allclose(np.diag(K), 1)
+        assert np.min(np.linalg.eigvalsh(K)) > -1e-9
         core.posterior(K, [0], [1.0], 1.0)  # and the core accepts its own kernels
 
 
 @cases(60)
 @given(st.floats(1e-6, 20), st.floats(0.05, 8))
 def test_matern_equals_its_bessel_form(s, nu):
-    assert core.matern_kernel([0.0], [s], lengthscale=1.0, nu=nu)[0, 0] == pytest.approx(
+    assert core.matern_kernel([0.0], [s], lengthscale=1.0, nu=nu)[0, 0] == approx(
         o.matern(0.0, s, 1.0, nu), rel=1e-8, abs=1e-12
     )
 
@@ -272,7 +290,9 @@ def test_matern_equals_its_bessel_form(s, nu):
 def test_tables_of_any_numbers(table):
     K = outcome(lambda: core.empirical_kernel(table), "samples")
     if K is not None:
-        assert finite(K) and np.allclose(np.diag(K), 1) and np.max(np.abs(K)) <= 1 + 1e-9
+        assert finite(K)
+        assert np.allclose(np.diag(K), 1)
+        assert np.max(np.abs(K)) <= 1 + 1e-9
     problem = outcome(lambda: core.table_problem(table), "samples", "K", "B")
     if problem is not None:
         assert finite(problem.K, problem.f, problem.B, problem.R, problem.v, problem.c)
@@ -280,7 +300,7 @@ def test_tables_of_any_numbers(table):
         assert np.all(np.abs(table) <= bound)
 
 
-# ------------------------------------------------------------------------------------------------------------------ posterior, gain, features
+# ---- posterior, gain, features ------------------------------------------------------------------
 @cases(100)
 @given(
     kernels(),
@@ -288,16 +308,16 @@ def test_tables_of_any_numbers(table):
     st.floats(1e-3, 1e3),
 )
 def test_posterior_of_good_kernels(K, data, lam):
-    arms, y = [a for a, _ in data], [r for _, r in data]
+    arms = [a for a, _ in data]
+    y = [r for _, r in data]
     answer = outcome(lambda: core.posterior(K, arms, y, lam), "arm", "arms")
     assert (answer is None) == any(a >= len(K) for a in arms)
     if answer is not None:
         mu, sigma = answer
         expected_mu, expected_sigma = o.exact_posterior(K, arms, y, lam)
         size = 1 + max(map(abs, y), default=0)
-        assert np.allclose(mu, expected_mu, atol=1e-7 * size) and np.allclose(
-            sigma**2, expected_sigma**2, atol=1e-9
-        )
+        assert np.allclose(mu, expected_mu, atol=1e-7 * size)
+        assert np.allclose(sigma**2, expected_sigma**2, atol=1e-9)
         assert np.all(sigma**2 <= np.diag(K) + 1e-12)
 
 
@@ -325,12 +345,10 @@ def test_posterior_gain_and_features_of_any_matrix(K, arms, y, lam):
 def test_information_gain_is_concave_and_bounded(K, T, lam):
     gains = core.information_gain(K, T, lam)
     steps = np.diff(gains)
-    assert (
-        gains[0] == 0
-        and np.all(steps >= 0)
-        and np.all(np.diff(steps) <= 1e-8 * (1 + steps[:-1]))
-        and np.all(steps <= 0.5 * math.log1p(1 / lam) + 1e-9)
-    )
+    assert gains[0] == 0
+    assert np.all(steps >= 0)
+    assert np.all(np.diff(steps) <= 1e-8 * (1 + steps[:-1]))
+    assert np.all(steps <= 0.5 * log1p(1 / lam) + 1e-9)
 
 
 @cases(60)
@@ -338,27 +356,25 @@ def test_information_gain_is_concave_and_bounded(K, T, lam):
 def test_features_never_exceed_the_kernel(K, data):
     dictionary = data.draw(st.lists(st.integers(0, len(K) - 1), unique=True))
     phi = core.nystrom_features(K, dictionary)
-    assert (
-        phi.shape == (len(dictionary), len(K))
-        and np.min(np.linalg.eigvalsh(K - phi.T @ phi)) > -1e-7
-    )
+    assert phi.shape == (len(dictionary), len(K))
+    assert np.min(np.linalg.eigvalsh(K - phi.T @ phi)) > -1e-7
     assert np.allclose((phi.T @ phi)[dictionary], K[dictionary], atol=1e-7)
 
 
-# ------------------------------------------------------------------------------------------------------------------ curator
+# ---- curator ------------------------------------------------------------------------------------
 @cases(100)
 @given(NUMBER, NUMBER, NUMBER, NUMBER)
 def test_ctl_of_any_numbers(eps, B, R, y):
     curator = outcome(lambda: core.CTL(eps, B, R), "eps", "B", "R")
     if curator is None:
         return
-    report = outcome(lambda: curator.privatise(y, np.random.default_rng(0)), "y")
-    assert (report is None) == (not math.isfinite(y))
+    report = outcome(lambda: curator.privatise(y, default_rng(0)), "y")
+    assert (report is None) == (not isfinite(y))
     if report is not None:
-        assert finite(report, curator.scale, curator.variance) and curator.scale == pytest.approx(
-            2 * (B + R) / eps
-        )
-        assert curator.clipped == (abs(y) > B + R) and finite(curator.log_density(report, y))
+        assert finite(report, curator.scale, curator.variance)
+        assert curator.scale == approx(2 * (B + R) / eps)
+        assert curator.clipped == (abs(y) > B + R)
+        assert finite(curator.log_density(report, y))
 
 
 @cases(100)
@@ -376,13 +392,14 @@ def test_ctl_of_any_numbers(eps, B, R, y):
 def test_lemma_1_log_density_ratio_never_exceeds_eps(eps, B, R, y, y_prime, report):
     """For every pair of rewards, inside the assumption or not, and every report."""
     curator = core.CTL(eps, B, R)
-    one, other = curator.log_density(report, y), curator.log_density(report, y_prime)
+    one = curator.log_density(report, y)
+    other = curator.log_density(report, y_prime)
     assert abs(one - other) <= eps * (1 + 1e-9) + 1e-9 + 2 * np.spacing(
         max(abs(one), abs(other))
     )  # each is a rounded number
 
 
-# ------------------------------------------------------------------------------------------------------------------ algorithms
+# ---- algorithms ---------------------------------------------------------------------------------
 SETTINGS = (
     "name",
     "T",
@@ -410,7 +427,7 @@ def test_algorithms_with_good_settings_stay_finite(problem, data):
         acc=data.draw(st.floats(0.01, 0.99)),
         constants=data.draw(st.sampled_from(["order", "theorem", "repaired"])),
         beta_scale=data.draw(st.floats(0, 10)),
-        q=data.draw(st.one_of(st.none(), st.just(math.inf), st.floats(1e-6, 1e6))),
+        q=data.draw(st.one_of(st.none(), st.just(inf), st.floats(1e-6, 1e6))),
         k=data.draw(st.one_of(st.none(), st.integers(1, 31))) if name == "MoMA" else None,
         weibull=data.draw(
             st.one_of(
@@ -428,15 +445,16 @@ def test_algorithms_with_good_settings_stay_finite(problem, data):
     )
     for t in range(T):
         arm = algorithm.ask()
-        assert isinstance(arm, int) and 0 <= arm < problem.n and arm == algorithm.ask()
+        assert isinstance(arm, int)
+        assert 0 <= arm < problem.n
+        assert arm == algorithm.ask()
         algorithm.tell(rewards[t])
-        assert finite(
-            algorithm.mu, algorithm.sigma, algorithm.beta
-        ) and algorithm.beta >= problem.B * (1 - 1e-12)
-        assert algorithm.mu.shape == algorithm.sigma.shape == (problem.n,) and algorithm.t == t + 1
-        assert np.all(algorithm.sigma >= 0) and np.all(
-            algorithm.sigma**2 <= np.diag(problem.K) + 1e-9
-        )
+        assert finite(algorithm.mu, algorithm.sigma, algorithm.beta)
+        assert algorithm.beta >= problem.B * (1 - 1e-12)
+        assert algorithm.mu.shape == algorithm.sigma.shape == (problem.n,)
+        assert algorithm.t == t + 1
+        assert np.all(algorithm.sigma >= 0)
+        assert np.all(algorithm.sigma**2 <= np.diag(problem.K) + 1e-9)
 
 
 @cases(150)
@@ -471,13 +489,16 @@ def test_algorithms_with_any_settings(problem, data):
 @cases(100)
 @given(problems(), st.data())
 def test_any_finite_reward_leaves_a_finite_answer(problem, data):
-    """Below 1e100 always; beyond that it may be refused. A learner that a single user can switch off is not robust."""
+    """Below 1e100 always; beyond that it may be refused.
+
+    A learner that a single user can switch off is not robust.
+    """
     name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA", "PE"]))
     algorithm = core.make(
         name,
         problem,
         20,
-        q=math.inf,
+        q=inf,
         k=4 if name == "MoMA" else None,
         eps=data.draw(st.sampled_from([None, 1.0])),
     )
@@ -493,7 +514,10 @@ def test_any_finite_reward_leaves_a_finite_answer(problem, data):
 @cases(60)
 @given(problems(), st.data())
 def test_random_settings_agree_with_the_oracle(problem, data):
-    """Teacher forcing again, on whatever hypothesis draws; the draw of the dictionary is taken out by q = inf."""
+    """Teacher forcing again, on whatever hypothesis draws.
+
+    The draw of the dictionary is taken out by q = inf.
+    """
     name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA"]))
     chosen = dict(
         eps=data.draw(st.one_of(st.none(), st.floats(0.1, 10))),
@@ -502,7 +526,7 @@ def test_random_settings_agree_with_the_oracle(problem, data):
         acc=data.draw(st.floats(0.05, 0.9)),
         constants=data.draw(st.sampled_from(["order", "theorem"])),
         beta_scale=data.draw(st.floats(0, 3)),
-        q=math.inf,
+        q=inf,
         k=data.draw(st.integers(1, 6)),
     )
     fast = core.make(name, problem, 24, **chosen)
@@ -517,7 +541,8 @@ def test_random_settings_agree_with_the_oracle(problem, data):
         alpha=problem.alpha,
         **chosen,
     )
-    rng, size = np.random.default_rng(data.draw(st.integers(0, 99))), 1.0
+    rng = default_rng(data.draw(st.integers(0, 99)))
+    size = 1.0
     for _ in range(24):
         arm, expected = fast.ask(), slow.ask()
         assert arm == expected or slow.margin["score"] < 5e-10
@@ -527,15 +552,14 @@ def test_random_settings_agree_with_the_oracle(problem, data):
         slow.feed(arm, y)
         if slow.margin["rank"] < 0.1:  # the pseudo-inverse may go either way
             return
-        assert fast.beta == pytest.approx(slow.beta, rel=1e-9) and np.allclose(
-            fast.sigma**2, slow.sigma**2, atol=1e-8
-        )
+        assert fast.beta == approx(slow.beta, rel=1e-9)
+        assert np.allclose(fast.sigma**2, slow.sigma**2, atol=1e-8)
         if slow.margin["cut"] < 1e-6 or slow.margin["r"] < 5e-10:
             return
         assert np.allclose(fast.mu, slow.mu, atol=1e-7 * size)
 
 
-# ------------------------------------------------------------------------------------------------------------------ simulate, bounds, radius
+# ---- simulate, bounds, radius -------------------------------------------------------------------
 @cases(60)
 @given(
     problems(),
@@ -559,12 +583,10 @@ def test_simulate_of_any_settings(problem, names, T, trials, eps, seed):
         "k",
     )
     if out is not None:
-        assert (
-            out.regret.shape == (len(names), trials, T)
-            and finite(out.regret)
-            and np.all(out.regret >= -1e-12)
-            and np.all(np.diff(out.regret) >= 0)
-        )
+        assert out.regret.shape == (len(names), trials, T)
+        assert finite(out.regret)
+        assert np.all(out.regret >= -1e-12)
+        assert np.all(np.diff(out.regret) >= 0)
 
 
 @cases(80)
@@ -585,7 +607,7 @@ def test_lower_bound_is_a_number_or_nan_with_a_reason(kernel, T, eps, B, v, alph
     )
     bound = outcome(call, "kernel", "T", "eps", "B", "v", "alpha", "d", "nu", "variant")
     if bound is not None:
-        assert 0 <= bound < math.inf or (
+        assert 0 <= bound < inf or (
             math.isnan(bound) and bound.reason
         )  # 0: the printed bound falls like e^-eps and underflows
 
@@ -604,7 +626,7 @@ def test_subweibull_radius_of_any_numbers(T, delta, theta, a, b):
         "b",
     )
     if radius is not None:
-        assert math.isfinite(radius) and radius >= 0
+        assert isfinite(radius) and radius >= 0
 
 
 @cases(60)
@@ -618,5 +640,6 @@ def test_subweibull_radius_of_any_numbers(T, delta, theta, a, b):
 def test_subweibull_radius_makes_the_union_bound_hold(T, delta, theta, a, b):
     """T a exp(-b R^{1/theta}) <= delta, with equality unless R = 0."""
     radius = bounds.subweibull_radius(T, delta, theta=theta, a=a, b=b)
-    tail = T * a * math.exp(-b * radius ** (1 / theta))
-    assert tail <= delta * (1 + 1e-6) and (radius == 0 or tail == pytest.approx(delta, rel=1e-6))
+    tail = T * a * exp(-b * radius ** (1 / theta))
+    assert tail <= delta * (1 + 1e-6)
+    assert radius == 0 or tail == approx(delta, rel=1e-6)

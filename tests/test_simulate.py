@@ -1,15 +1,21 @@
-"""simulate(...): the same numbers as driving ask/tell by hand, whatever the number of processes; common random numbers; records."""
+"""simulate(...): the same numbers as driving ask/tell by hand, whatever the number of processes.
+
+Common random numbers; records.
+"""
 
 import concurrent.futures as futures
 import functools
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
+from pytest import mark, raises
 
 import ldpbo_core as core
 from ldpbo import simulation
 
-pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+pytestmark = mark.filterwarnings("error::RuntimeWarning")
 NAMES = ["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform"]
 small = functools.partial(core.synthetic_problem, "matern", n=20)
 
@@ -22,7 +28,7 @@ def t3_noise(seed):
     return small("t3", seed)
 
 
-TABLE = core.table_problem(np.random.default_rng(0).gamma(2.0, 30.0, (80, 9)))
+TABLE = core.table_problem(default_rng(0).gamma(2.0, 30.0, (80, 9)))
 CASES = {
     "one problem, private": (small("uniform", 1), dict(eps=1.0)),
     "one problem, non-private": (small("t3", 1), dict()),
@@ -34,14 +40,21 @@ CASES = {
 
 
 def by_hand(problem, name, T, seed, trial, eps=None, **settings):
-    """The documented recipe: draw users and privacy noise from streams(seed, trial), then ask and tell."""
+    """The documented recipe.
+
+    Draw users and privacy noise from streams(seed, trial), then ask and tell.
+    """
     problem_seed, env, privacy, sketch = core.streams(seed, trial)
     problem = problem if isinstance(problem, core.Problem) else problem(problem_seed)
-    learner = core.make(name, problem, T, eps=eps, rng=np.random.default_rng(sketch), **settings)
+    learner = core.make(name, problem, T, eps=eps, rng=default_rng(sketch), **settings)
     users = problem.draw(env, T)
     curator = None if eps is None else core.CTL(eps, problem.B, problem.R)
     noise = None if eps is None else curator.draw(privacy, T)
-    arms, reports, regret, total, bands = [], [], [], 0.0, []
+    arms = []
+    reports = []
+    regret = []
+    total = 0.0
+    bands = []
     for t in range(T):
         arm = learner.ask()
         y = problem.reward(arm, users[t])
@@ -49,7 +62,9 @@ def by_hand(problem, name, T, seed, trial, eps=None, **settings):
             y = curator.report(y, noise[t])
         learner.tell(y)
         total += np.max(problem.f) - problem.f[arm]
-        arms.append(arm), reports.append(y), regret.append(total)
+        arms.append(arm)
+        reports.append(y)
+        regret.append(total)
         bands.append(
             (
                 learner.beta,
@@ -62,49 +77,46 @@ def by_hand(problem, name, T, seed, trial, eps=None, **settings):
     return problem, arms, reports, regret, bands
 
 
-@pytest.mark.parametrize("case", CASES)
+@mark.parametrize("case", CASES)
 def test_simulate_equals_hand_driven_ask_and_tell_draw_by_draw(case):
     problem, settings = CASES[case]
     out = core.simulate(problem, NAMES, 70, trials=2, seed=11, trace=True, bands=True, **settings)
-    assert out.regret.shape == (6, 2, 70) and list(out.records["names"]) == NAMES
+    assert out.regret.shape == (6, 2, 70)
+    assert list(out.records["names"]) == NAMES
     for i, name in enumerate(NAMES):
         for trial in range(2):
             used, arms, reports, regret, bands = by_hand(problem, name, 70, 11, trial, **settings)
-            np.testing.assert_array_equal(out.records["arms"][i, trial], arms, err_msg=name)
-            np.testing.assert_array_equal(out.records["reports"][i, trial], reports, err_msg=name)
-            np.testing.assert_allclose(out.regret[i, trial], regret, rtol=1e-12)
-            np.testing.assert_array_equal(
+            assert_array_equal(out.records["arms"][i, trial], arms, err_msg=name)
+            assert_array_equal(out.records["reports"][i, trial], reports, err_msg=name)
+            assert_allclose(out.regret[i, trial], regret, rtol=1e-12)
+            assert_array_equal(
                 np.column_stack([out.records[key][i, trial] for key in ("beta", "needed")]),
                 bands,
                 err_msg=name,
             )
-            np.testing.assert_array_equal(
-                out.records["pulls"][i, trial], np.bincount(arms, minlength=used.n)
-            )
+            assert_array_equal(out.records["pulls"][i, trial], np.bincount(arms, minlength=used.n))
             assert out.records["uniform"][trial] == pytest.approx(
                 np.mean(np.max(used.f) - used.f), rel=1e-12
             )
 
 
-@pytest.mark.parametrize("name", ["TGP", "GP-UCB"])
-@pytest.mark.parametrize("n", [12, 60])  # fewer and more features than BLAS is called for
+@mark.parametrize("name", ["TGP", "GP-UCB"])
+@mark.parametrize("n", [12, 60])  # fewer and more features than BLAS is called for
 def test_trials_that_play_a_round_at_a_time_are_those_that_play_alone(n, name):
     """Beyond a fresh solve of the ridge, and with more trials than go together."""
-    T, trials, problem = (
-        core.REFRESH + 20,
-        simulation.TOGETHER + 2,
-        lambda seed: core.synthetic_problem("matern", "uniform", seed, n=n),
-    )
+    T = core.REFRESH + 20
+    trials = simulation.TOGETHER + 2
+    problem = lambda seed: core.synthetic_problem("matern", "uniform", seed, n=n)
     out = core.simulate(
         problem, name, T, trials=trials, seed=3, trace=True, bands=True, eps=1.0, beta_scale=0.1
     )
     for trial in (0, 1, trials - 3, trials - 1):
         _, arms, reports, _, bands = by_hand(problem, name, T, 3, trial, eps=1.0, beta_scale=0.1)
-        np.testing.assert_array_equal(
+        assert_array_equal(
             np.column_stack([out.records[key][0, trial] for key in ("beta", "needed")]), bands
         )
-        np.testing.assert_array_equal(out.records["arms"][0, trial], arms)
-        np.testing.assert_array_equal(out.records["reports"][0, trial], reports)
+        assert_array_equal(out.records["arms"][0, trial], arms)
+        assert_array_equal(out.records["reports"][0, trial], reports)
     assert (
         len({len(set(row)) for row in out.records["arms"][0]}) > 1
     )  # the trials play different arms
@@ -118,12 +130,10 @@ def test_scores_that_differ_by_rounding_are_a_tie_in_every_trial():
     )
     out = core.simulate(problem, "TGP", 60, trials=2, seed=3, trace=True)
     for trial in range(2):
-        np.testing.assert_array_equal(
-            out.records["arms"][0, trial], by_hand(problem, "TGP", 60, 3, trial)[1]
-        )
+        assert_array_equal(out.records["arms"][0, trial], by_hand(problem, "TGP", 60, 3, trial)[1])
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "settings",
     [
         dict(eps=1.0, curator=core.OneBit),
@@ -137,30 +147,31 @@ def test_whatever_the_settings_the_trials_are_those_of_two_processes(settings):
         core.simulate(problem, "TGP", 80, trials=3, seed=2, trace=True, workers=workers, **settings)
         for workers in (1, 2)
     )
-    np.testing.assert_array_equal(one.records["reports"], two.records["reports"])
-    np.testing.assert_array_equal(one.regret, two.regret)
+    assert_array_equal(one.records["reports"], two.records["reports"])
+    assert_array_equal(one.regret, two.regret)
 
 
 def test_problems_of_different_rank_are_played_one_after_the_other():
     ranks = []
 
     def problem(seed):
-        X = np.random.default_rng(seed).normal(size=(15, 1 + len(ranks) % 3)) / 9
+        X = default_rng(seed).normal(size=(15, 1 + len(ranks) % 3)) / 9
         ranks.append(X.shape[1])
         return core.Problem(points=X, kernel=core.linear_kernel, f=X[:, 0], B=1.0, R=0.1)
 
     regret = core.simulate(problem, "TGP", 30, trials=3, seed=0, eps=1.0).regret
-    assert ranks == [1, 2, 3] and len({row[-1] for row in regret[0]}) == 3
+    assert ranks == [1, 2, 3]
+    assert len({row[-1] for row in regret[0]}) == 3
 
 
 def test_a_report_beyond_what_a_learner_takes_is_refused_in_every_trial():
     huge = core.Problem(K=np.eye(3), f=np.full(3, 9e99), B=9e99, R=1.0)
     for trials in (1, 2):
-        with pytest.raises(ValueError, match="reward = .* must be a finite number below 1e100"):
+        with raises(ValueError, match="reward = .* must be a finite number below 1e100"):
             core.simulate(huge, "GP-UCB", 200, trials=trials, seed=0, eps=1.9)
 
 
-@pytest.mark.parametrize("case", ["new f per trial, private", "table, non-private"])
+@mark.parametrize("case", ["new f per trial, private", "table, non-private"])
 def test_two_processes_give_the_numbers_of_one(case):
     problem, settings = CASES[case]
     one, two = (
@@ -176,9 +187,9 @@ def test_two_processes_give_the_numbers_of_one(case):
         )
         for workers in (1, 2)
     )
-    np.testing.assert_array_equal(one.regret, two.regret)
+    assert_array_equal(one.regret, two.regret)
     for key in ("arms", "reports", "pulls", "clipped", "uniform"):
-        np.testing.assert_array_equal(one.records[key], two.records[key])
+        assert_array_equal(one.records[key], two.records[key])
 
 
 def test_same_seed_same_numbers_and_another_seed_others():
@@ -186,7 +197,7 @@ def test_same_seed_same_numbers_and_another_seed_others():
         core.simulate(uniform_noise, ["ATA"], 50, trials=2, seed=seed, trace=True, eps=1.0)
         for seed in (0, 0, 1)
     )
-    np.testing.assert_array_equal(a.records["reports"], b.records["reports"])
+    assert_array_equal(a.records["reports"], b.records["reports"])
     assert not np.any(a.records["reports"] == c.records["reports"])
 
 
@@ -195,28 +206,27 @@ def test_adding_an_algorithm_or_a_trial_shifts_nothing():
     for name in NAMES:
         alone = core.simulate(uniform_noise, [name], 60, trials=2, seed=5, eps=1.0, trace=True)
         i = NAMES.index(name)
-        np.testing.assert_array_equal(alone.regret[0], many.regret[i, :2])
-        np.testing.assert_array_equal(alone.records["reports"][0], many.records["reports"][i, :2])
+        assert_array_equal(alone.regret[0], many.regret[i, :2])
+        assert_array_equal(alone.records["reports"][0], many.records["reports"][i, :2])
 
 
 def test_trials_differ():
     out = core.simulate(uniform_noise, ["TGP"], 40, trials=3, seed=5, trace=True)
-    assert (
-        len({tuple(row) for row in out.records["reports"][0]}) == 3
-        and len(set(out.records["uniform"])) == 3
-    )
+    assert len({tuple(row) for row in out.records["reports"][0]}) == 3
+    assert len(set(out.records["uniform"])) == 3
 
 
-@pytest.mark.parametrize("eps", [None, 1.0])
+@mark.parametrize("eps", [None, 1.0])
 def test_algorithms_that_play_the_same_arm_in_a_round_meet_the_same_report(eps):
     """Common random numbers: one user and one Laplace draw per round, whoever asks."""
     out = core.simulate(TABLE, NAMES, 120, trials=1, seed=3, trace=True, eps=eps)
-    arms, reports = out.records["arms"][:, 0], out.records["reports"][:, 0]
+    arms = out.records["arms"][:, 0]
+    reports = out.records["reports"][:, 0]
     met = 0
     for i in range(5):
         for j in range(i):
             same = arms[i] == arms[j]
-            np.testing.assert_array_equal(reports[i][same], reports[j][same])
+            assert_array_equal(reports[i][same], reports[j][same])
             met += same.sum()
     assert met > 50
 
@@ -231,7 +241,7 @@ def test_the_privacy_noise_is_one_unit_draw_scaled_by_the_curator():
         ]
         for eps in (None, 0.5, 4.0)
     )
-    np.testing.assert_allclose((one - free) * 0.5, (two - free) * 4.0, rtol=1e-9, atol=1e-10)
+    assert_allclose((one - free) * 0.5, (two - free) * 4.0, rtol=1e-9, atol=1e-10)
     assert np.std(one - free) > 1
 
 
@@ -240,21 +250,26 @@ def test_regret_is_the_running_sum_of_gaps():
     for trial in range(2):
         f = t3_noise(core.streams(9, trial)[0]).f
         for i in range(5):
-            np.testing.assert_allclose(
+            assert_allclose(
                 out.regret[i, trial],
                 np.cumsum(f.max() - f[out.records["arms"][i, trial]]),
                 rtol=1e-12,
             )
-    assert np.all(np.diff(out.regret, axis=2) >= 0) and np.all(out.regret[:, :, 0] >= 0)
+    assert np.all(np.diff(out.regret, axis=2) >= 0)
+    assert np.all(out.regret[:, :, 0] >= 0)
     assert np.all(out.records["pulls"].sum(axis=2) == 80)
 
 
 def test_clipped_counts_the_rewards_outside_the_curators_range():
-    """R is too small on purpose: every |reward| above B + R is clipped and counted; without a curator nothing is."""
+    """R is too small on purpose: every |reward| above B + R is clipped and counted.
+
+    Without a curator nothing is.
+    """
     problem = core.Problem(K=np.eye(1), f=[0.9], B=1.0, R=0.1, v=2.0, c=1.0, noise="t3")
     out = core.simulate(problem, ["TGP"], 300, trials=1, seed=0, trace=True)
     outside = int(np.sum(np.abs(out.records["reports"]) > 1.1))
-    assert outside > 20 and out.records["clipped"][0, 0] == 0
+    assert outside > 20
+    assert out.records["clipped"][0, 0] == 0
     assert (
         core.simulate(problem, ["TGP"], 300, trials=1, seed=0, eps=1.0).records["clipped"][0, 0]
         == outside
@@ -264,7 +279,7 @@ def test_clipped_counts_the_rewards_outside_the_curators_range():
 def test_a_curator_that_was_used_before_starts_counting_at_zero():
     problem = core.Problem(K=np.eye(1), f=[0.0], B=1.0, R=1.0, v=2.0, c=1.0)
     curator = core.CTL(1.0, 1.0, 1.0)
-    curator.privatise(50.0, np.random.default_rng(0))
+    curator.privatise(50.0, default_rng(0))
     assert (
         core.simulate(problem, ["TGP"], 10, trials=1, seed=0, curator=curator).records["clipped"][
             0, 0
@@ -286,31 +301,32 @@ def test_an_arm_without_variance_needs_no_band_unless_its_mean_is_wrong():
             needed = core.simulate(problem, "TGP", 30, trials=trials, seed=0, bands=True).records[
                 "needed"
             ]
-            assert (
-                needed.shape == (1, trials, 30)
-                and np.isfinite(needed).all() == want == np.isfinite(needed).any()
-            )
+            assert needed.shape == (1, trials, 30)
+            assert np.isfinite(needed).all() == want == np.isfinite(needed).any()
 
 
 def test_streams_are_independent_children_of_one_seed():
-    """No two of the streams of any trial start alike, and none depends on how much another was used."""
+    """No two of the streams of any trial start alike, and none depends on how much another was
+    used.
+    """
     first = []
     for trial in range(4):
         problem_seed, env, privacy, sketch = core.streams(7, trial)
         again = core.streams(7, trial)
         env.random(1000)
-        assert again[0] == problem_seed and again[2].random() == privacy.random()
+        assert again[0] == problem_seed
+        assert again[2].random() == privacy.random()
         first += [
-            np.random.default_rng(problem_seed).random(),
+            default_rng(problem_seed).random(),
             core.streams(7, trial)[1].random(),
             core.streams(7, trial)[2].random(),
-            np.random.default_rng(sketch).random(),
+            default_rng(sketch).random(),
         ]
     assert len(set(first)) == 16
 
 
 def test_a_single_name_may_be_given_as_a_string():
-    np.testing.assert_array_equal(
+    assert_array_equal(
         core.simulate(TABLE, "TGP", 20, trials=1, seed=0).regret,
         core.simulate(TABLE, ["TGP"], 20, trials=1, seed=0).regret,
     )
@@ -330,7 +346,10 @@ def test_progress_is_reported_run_by_run():
 
 
 def test_learning_beats_uniform_play_on_an_easy_problem():
-    """Three far-apart arms, gap 1, light noise: each algorithm has less than half of uniform play's regret. Fixed seeds; no chance involved."""
+    """Three far-apart arms, gap 1, light noise.
+
+    Each algorithm has less than half of uniform play's regret. Fixed seeds; no chance involved.
+    """
     problem = core.Problem(K=np.eye(3), f=[-1.0, 0.0, 1.0], B=1.0, R=0.1, v=1.1, c=0.1)
     out = core.simulate(
         problem, ["TGP", "ATA", "MoMA", "GP-UCB"], 3000, trials=2, seed=0, beta_scale=0.3
@@ -338,7 +357,7 @@ def test_learning_beats_uniform_play_on_an_easy_problem():
     assert np.all(out.regret[:, :, -1] < 0.5 * 3000 * out.records["uniform"])
 
 
-# ------------------------------------------------------------------------------------------------------------------ any executor
+# ---- any executor -------------------------------------------------------------------------------
 class Counting(futures.Executor):
     """An executor of somebody else's: it counts, and it must not be shut down."""
 
@@ -354,7 +373,7 @@ class Counting(futures.Executor):
         raise AssertionError("the executor belongs to the caller")
 
 
-@pytest.mark.parametrize(
+@mark.parametrize(
     "executor",
     [Counting, lambda: futures.ThreadPoolExecutor(3), lambda: futures.ProcessPoolExecutor(2)],
     ids=["own", "threads", "processes"],
@@ -373,8 +392,8 @@ def test_any_executor_gives_the_numbers_of_one_process(executor):
         workers=pool,
         progress=lambda *done: seen.append(done),
     )
-    np.testing.assert_array_equal(alone.regret, shared.regret)
-    np.testing.assert_array_equal(alone.records["pulls"], shared.records["pulls"])
+    assert_array_equal(alone.regret, shared.regret)
+    assert_array_equal(alone.records["pulls"], shared.records["pulls"])
     assert seen == [(i, 12) for i in range(1, 13)]
     if isinstance(pool, Counting):
         assert pool.jobs == 12
@@ -397,9 +416,9 @@ def test_no_more_processes_are_started_than_there_are_runs(monkeypatch):
     assert asked == [4]
 
 
-@pytest.mark.parametrize("workers", [0, -1, 1.5, "2", None, True, futures.ThreadPoolExecutor])
+@mark.parametrize("workers", [0, -1, 1.5, "2", None, True, futures.ThreadPoolExecutor])
 def test_workers_that_are_neither_a_number_nor_an_executor_are_refused(workers):
-    with pytest.raises(ValueError, match="workers = "):
+    with raises(ValueError, match="workers = "):
         core.simulate(TABLE, "TGP", 10, trials=1, seed=0, workers=workers)
 
 
@@ -410,26 +429,25 @@ def test_problems_of_different_sizes_are_refused_before_any_run():
         seeds.append(seed)
         return core.synthetic_problem("matern", "uniform", seed, n=20 + (len(seeds) > 2))
 
-    with pytest.raises(ValueError, match=r"problem: has \[20, 20, 21\] arms"):
+    with raises(ValueError, match=r"problem: has \[20, 20, 21\] arms"):
         core.simulate(factory, "TGP", 10**9, trials=3, seed=0)
-    with pytest.raises(ValueError, match=r"problem: has \[None\] arms.* must return a Problem"):
+    with raises(ValueError, match=r"problem: has \[None\] arms.* must return a Problem"):
         core.simulate(lambda seed: "f", "TGP", 10**9, trials=1, seed=0)
 
 
 def test_frame_is_the_tidy_table_of_the_regret():
     out = core.simulate(uniform_noise, ["TGP", "uniform"], 50, trials=3, seed=2, eps=1.0)
     frame = out.frame(points=7)
-    assert (
-        list(frame.columns) == ["algorithm", "trial", "t", "regret", "relative"]
-        and len(frame) == 2 * 3 * 7
-        and frame.t.max() == 50
-    )
+    assert list(frame.columns) == ["algorithm", "trial", "t", "regret", "relative"]
+    assert len(frame) == 2 * 3 * 7
+    assert frame.t.max() == 50
     for row in frame.itertuples():
         i = ["TGP", "uniform"].index(row.algorithm)
         assert row.regret == out.regret[i, row.trial, row.t - 1]
         assert row.relative == pytest.approx(
             row.regret / (row.t * out.records["uniform"][row.trial]), rel=1e-12
         )
-    assert len(out.frame(1000)) == 2 * 3 * 50 and out.frame(points=1).t.unique().tolist() == [50]
-    with pytest.raises(ValueError, match="points = 0"):
+    assert len(out.frame(1000)) == 2 * 3 * 50
+    assert out.frame(points=1).t.unique().tolist() == [50]
+    with raises(ValueError, match="points = 0"):
         out.frame(0)

@@ -12,6 +12,7 @@ import os
 import platform
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 from ldpbo import provenance
 from store import ROOT, sha
@@ -40,19 +41,28 @@ def imported_by_cell(source):
         return set()
 
 
+class Module(NamedTuple):
+    """What matters of a module: the names it imports, its syntax as a text, the hash of that."""
+
+    imports: set
+    syntax: str
+    digest: str
+
+
 @functools.cache
 def module(path):
-    """Parse a module -> the names it imports, and the digest of its syntax."""
+    """Parse a module."""
     tree = ast.parse(path.read_text("utf-8"))
-    return imported(tree), sha(provenance.syntax(tree))
+    syntax = provenance.syntax(tree)
+    return Module(imported(tree), syntax, sha(syntax))
 
 
-def files(name, folders):
+@functools.cache
+def files(name, folder):
     """Find our own files behind a dotted name: the module, and the packages it is in."""
     parts = name.split(".")
-    candidates = [Path(*parts[:i], "__init__.py") for i in range(1, len(parts) + 1)]
-    candidates.append(Path(*parts[:-1], f"{parts[-1]}.py"))
-    paths = [folder / candidate for folder in folders for candidate in candidates]
+    packages = [folder.joinpath(*parts[:i], "__init__.py") for i in range(1, len(parts) + 1)]
+    paths = [*packages, folder.joinpath(*parts[:-1], f"{parts[-1]}.py")]
     return {path for path in paths if path.is_file()}
 
 
@@ -61,10 +71,11 @@ def closure(names, folders=(ROOT,)):
     found = set()
     waiting = set(names)
     while waiting:
-        new = files(waiting.pop(), folders) - found
+        name = waiting.pop()
+        new = set().union(*(files(name, folder) for folder in folders)) - found
         found |= new
         for path in new:
-            waiting |= module(path)[0]
+            waiting |= module(path).imports
     return sorted(found)
 
 
@@ -78,37 +89,41 @@ def data_sets():
     return [sha(file.read_bytes()) if file.is_file() else "" for file in files]
 
 
-def stored_tables(text, modules):
-    """Find the stored tables under data/ that a page uses -> their names and hashes.
+def stored_tables(code, modules):
+    """Find the stored tables under data/ that a page uses -> {name: hash}.
 
-    A page names a table by its stem (`bench`), a module by its file (`bench.csv`).
+    Code names a table in quotes ("bench") or by its file (bench.csv); a module by its file.
     """
     tables = [p for p in sorted((ROOT / "data").rglob("*.*")) if p.suffix in (".csv", ".json")]
-    used = []
+    used = {}
     for table in tables:
-        named = re.search(rf"\b{re.escape(table.stem)}\b", text) or table.name in modules
+        named = re.search(rf"""["'/]{re.escape(table.stem)}["'.]""", code)
+        named = named or any(table.name in module(path).syntax for path in modules)
         if named and table.name not in DATA_SETS:
-            used.append((table.name, sha(table.read_bytes())))
+            used[table.name] = sha(table.read_bytes())
     return used
 
 
 def digest(page, pages):
     """Digest everything that the executed page depends on."""
     beside = ROOT / "notebooks" / page.stem
-    programs = sorted(beside.glob("*.py"))
-    names = set().union(*map(imported_by_cell, page.code()))
-    names |= {program.stem for program in programs}
+    programs = {path.stem: path.read_text("utf-8") for path in sorted(beside.glob("*.py"))}
+    names = set(programs).union(*map(imported_by_cell, page.code()))
     modules = closure(names, (ROOT, ROOT / "notebooks", beside))
     notebook = page.source.read_text("utf-8")
-    texts = [program.read_text("utf-8") for program in programs]
-    said = "\n".join([notebook, *texts, json.dumps(page.parameters)])
-    parts = [notebook, texts, page.parameters, platform.python_version()]
-    parts.append((ROOT / "requirements.lock").read_bytes())
-    parts += [[str(path.relative_to(ROOT)), module(path)[1]] for path in modules]
-    if ROOT / "ldpbo/provenance.py" in modules:  # the page names the code
-        parts.append(code_hash())
-    if re.search("light|stock", str(page.parameters.get("problem", said))):
-        parts.append(data_sets())
-    parts.append(stored_tables(said, "\n".join(path.read_text("utf-8") for path in modules)))
-    parts += [digest(pages[name], pages) for name in page.needed(pages)]
-    return sha(*parts)
+    code = "\n".join([*page.code(), *programs.values(), json.dumps(page.parameters)])
+    parts = {
+        "notebook": notebook,
+        "programs": programs,
+        "parameters": page.parameters,
+        "modules": {str(path.relative_to(ROOT)): module(path).digest for path in modules},
+        "tables": stored_tables(code, modules),
+        "lock": sha((ROOT / "requirements.lock").read_bytes()),
+        "python": platform.python_version(),
+        "needed": [digest(pages[name], pages) for name in page.needed(pages)],
+    }
+    if ROOT / "ldpbo/provenance.py" in modules:
+        parts["code"] = code_hash()  # the page names it
+    if re.search("light|stock", str(page.parameters.get("problem", notebook + code))):
+        parts["data"] = data_sets()
+    return sha(parts)
