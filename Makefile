@@ -8,7 +8,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: book quick pdf test bench data originals sweeps lab picture lock clean help venv
+.PHONY: book quick pdf check test bench data originals sweeps lab picture lock clean help venv
 
 book: venv  ## The whole book at paper scale -> _build/html/index.html
 	$(PY) tools/build.py
@@ -18,6 +18,9 @@ quick: venv  ## The same pages at small sizes (a check, not results) -> _build/q
 
 pdf: venv  ## The whole book as one PDF (needs chromium) -> _build/html/ldpbo.pdf
 	$(PY) tools/build.py --pdf
+
+check: venv  ## The tests of a first try: no browser, no book, two minutes
+	$(PY) -m pytest -q -n 2 --dist loadgroup -m "not browser and not build"
 
 test: venv  ## All tests; the browser tests need chromium
 	$(PY) -m pytest -q -n 2 --dist loadgroup

@@ -16,8 +16,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 import ldpbo_core as core
+import store
 from ldpbo import results
 
 PANELS = ["2b", "2c", "2e", "2f", "3b", "3c"]
@@ -59,7 +60,7 @@ def write(found, target):
     """Write a line per column, so that a new run differs in readable places."""
     text = json.dumps(found, indent=1, ensure_ascii=False)
     text = re.sub(r"\[[^\[\]]*\]", lambda column: re.sub(r"\s+", " ", column[0]), text)
-    target.write_text(text + "\n", "utf-8")
+    store.write(target, f"{text}\n".encode())
 
 
 def main():

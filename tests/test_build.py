@@ -1,4 +1,4 @@
-"""The build program, on a toy book in a temporary folder: nothing is lost or half-written whatever happens to it."""
+"""The build program on a toy book: whatever happens to it, nothing is lost or half-written."""
 
 import ast
 import base64
@@ -17,7 +17,6 @@ import subprocess
 import sys
 import termios
 import time
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -25,6 +24,7 @@ import pytest
 import pdf
 import store
 import tidy
+from ldpbo import provenance
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURE = {
@@ -63,12 +63,13 @@ TOY = (
     "n = 3   # size",
     "import time\nfrom ldpbo import plots, results, show",
     "time.sleep(0.5)",
-    "figure, ax = plots.axes()\nax.plot(range(n))\nshow.figure(figure, 'fig-toy-line', data={'y': range(n)})",
+    "figure, ax = plots.axes()\nax.plot(range(n))\n"
+    "show.figure(figure, 'fig-toy-line', data={'y': range(n)})",
 )
 
 
 class Project:
-    """A folder with the real build program, core and configuration, and three toy pages from two notebooks."""
+    """A folder with the real build program and core, and three toy pages from two notebooks."""
 
     def __init__(self, root):
         self.root = root
@@ -200,7 +201,7 @@ def interrupt(project, **options):
 
 
 def test_interrupted_in_the_background_of_a_script_it_stops_as_well(project):
-    """A shell without job control starts `... &` with SIGINT ignored, and Python then installs no handler."""
+    """A shell without job control starts `... &` with SIGINT ignored, which Python leaves so."""
     said, code = interrupt(project, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
     assert "next run goes on" in said and code == 130
 
@@ -610,6 +611,22 @@ def test_a_fault_stops_the_build_in_one_screen_and_the_last_good_book_stays(
     assert clean.bytes("_build/html", "_build/src/book/pages") == before
 
 
+@pytest.mark.parametrize(
+    "text, same",
+    [
+        ('def f(x):\n    """Another docstring."""\n    return x + 1  # a comment\n', True),
+        ("def f(\n    x,\n):\n\n    return (x + 1)\n", True),
+        ("def f(x):\n    return x + 2\n", False),
+        ("def f(y):\n    return y + 1\n", False),
+        ("def f(x):\n    'text'; 'more'\n    return x + 1\n", False),
+    ],
+)
+def test_comments_docstrings_and_layout_are_no_syntax(text, same):
+    plain = 'def f(x):\n    """A docstring."""\n    return x + 1\n'
+    syntax = [provenance.syntax(ast.parse(source)) for source in (plain, text)]
+    assert (syntax[0] == syntax[1]) == same
+
+
 DIGESTS = """
 import dependencies, pages
 known = pages.load(quick=False)
@@ -657,7 +674,7 @@ def test_a_page_runs_again_exactly_when_something_it_depends_on_changed(clean, n
     """toy draws with the core and a program beside it; plain has two modules of its own."""
     for folder in ("data/sweeps", "notebooks/toy", "notebooks/another"):
         (clean.root / folder).mkdir(exist_ok=True)
-    draw = "from toy import draw\ndraw.line()"
+    draw = "from notebooks.toy import draw\ndraw.line()"
     clean.write("notebooks/toy.ipynb", notebook("n = 3   # size\nsweep = ''   # name", draw))
     clean.write("notebooks/toy/draw.py", "def line():\n    from ldpbo import results, show\n")
     clean.write("notebooks/another/label.py", "")
@@ -677,7 +694,8 @@ def test_a_page_runs_again_exactly_when_something_it_depends_on_changed(clean, n
 def test_a_page_imports_the_programs_beside_it_by_its_name(clean):
     (clean.root / "notebooks/plain").mkdir(exist_ok=True)
     clean.write("notebooks/plain/words.py", "TEXT = 'beside the page'\n")
-    clean.write("notebooks/plain.ipynb", notebook("m = 1", "from plain import words\nwords.TEXT"))
+    cell = "from notebooks.plain import words\nwords.TEXT"
+    clean.write("notebooks/plain.ipynb", notebook("m = 1", cell))
     assert clean.build("plain") == 0, clean.err
     assert "beside the page" in (clean.root / "_build/src/book/pages/plain.ipynb").read_text()
 
@@ -702,228 +720,3 @@ def test_the_page_that_needs_others_runs_after_them_and_again_when_they_change(c
     clean.write("notebooks/params/toy_b.yml", "n: 2\n")
     assert clean.build("reader") == 0, clean.err
     assert "[0. 1.]" in (clean.root / "_build/src/book/pages/reader.ipynb").read_text()
-
-
-# ---- make and its .venv ----------------------------------------------------------------------------------------
-
-
-def wheel(folder, name, files, scripts="", with_hash=True):
-    """The line of a lock file for a package that is made here, without network."""
-    path, info = folder / f"{name}-1.0-py3-none-any.whl", f"{name}-1.0.dist-info"
-    with zipfile.ZipFile(path, "w") as archive:
-        for file, text in {
-            f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
-            f"{info}/entry_points.txt": scripts,
-            f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-            f"{info}/RECORD": "",
-            **files,
-        }.items():
-            (entry := zipfile.ZipInfo(file)).external_attr = 0o100755 << 16  # a script may be run
-            archive.writestr(entry, text)
-    return (
-        f"{name} @ {path.as_uri()}"
-        + f" --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}" * with_hash
-        + "\n"
-    )
-
-
-def locked(folder, uv=None, hashed=("uv", "toy")):
-    """A lock file of two packages: `uv` is the shell script given, else one that starts the real one; `toy` has a program."""
-    uv = uv or f'exec "{importlib.import_module("uv").find_uv_bin()}" "$@"'
-    return wheel(
-        folder, "uv", {"uv-1.0.data/scripts/uv": f"#!/bin/sh\n{uv}\n"}, with_hash="uv" in hashed
-    ) + wheel(
-        folder,
-        "toy",
-        {"toy.py": "def main(): print('toy runs')\n"},
-        "[console_scripts]\ntoy = toy:main\n",
-        "toy" in hashed,
-    )
-
-
-def makefile(folder, uv=None):
-    """`make` on a project that locks two small packages -> function (words) -> finished process; .root is the project."""
-    for name in ("Makefile", "tools/environment.py"):
-        (folder / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
-    (folder / "requirements.lock").write_text(locked(folder, uv))
-    (folder / "pyproject.toml").write_text("")
-    env = {k: v for k, v in os.environ.items() if k not in ("PYTHON", "MAKEFLAGS")} | {
-        "PIP_NO_INDEX": "1",
-        "UV_OFFLINE": "1",
-        "UV_CACHE_DIR": str(folder / "cache"),
-    }
-    call = lambda *words: subprocess.run(
-        ["make", "-s", *words], cwd=folder, env=env, capture_output=True, text=True, timeout=300
-    )
-    call.root = folder
-    return call
-
-
-def installed(make):
-    """What the program of `toy` in .venv says, and what installed it."""
-    (by,) = make.root.glob(".venv/lib/python*/site-packages/toy-1.0.dist-info/INSTALLER")
-    return subprocess.run(
-        [make.root / ".venv/bin/toy"], capture_output=True, text=True
-    ).stdout, by.read_text().strip()
-
-
-@pytest.fixture
-def make(tmp_path):
-    return makefile(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """`makefile` where an environment was made; .venv was a symbolic link to .other before; .said is what `make` wrote.
-
-    The path is too long for the first line of a program, which then is one of the shell that starts Python."""
-    make = makefile(tmp_path_factory.mktemp("made" + "-long" * 25))
-    make.other = tmp_path_factory.mktemp("other")
-    (make.other / "mine.txt").write_text("mine")
-    (make.root / ".venv").symlink_to(make.other)
-    make.said = make("venv")
-    return make
-
-
-def test_what_a_symbolic_link_leads_to_is_never_emptied(made):
-    assert made.said.returncode == 0, made.said.stderr
-    assert (made.other / "mine.txt").read_text() == "mine" and len(list(made.other.iterdir())) == 1
-    assert (made.root / ".venv/bin/python").exists() and not (made.root / ".venv").is_symlink()
-
-
-def test_uv_installs_the_locked_packages_without_a_word_and_their_programs_run(made):
-    done = made.said
-    assert done.returncode == 0 and done.stdout.count("\n") == 1 and done.stderr == "", done
-    assert installed(made) == ("toy runs\n", "uv")
-    for name in ("toy", "activate"):
-        assert ".venv.new" not in (made.root / ".venv/bin" / name).read_text()
-    assert not list(made.root.glob(".venv.[nou]*"))
-
-
-def paths_of(make, **env):
-    """What .venv's Python has on its path."""
-    python = make.root / ".venv/bin/python"
-    program = "import sys; print(ascii(sys.path))"
-    done = subprocess.run(
-        [python, "-c", program], env=os.environ | env, capture_output=True, text=True, cwd="/"
-    )
-    assert done.returncode == 0, done.stderr
-    return ast.literal_eval(done.stdout)
-
-
-def test_the_environment_is_made_again_when_its_content_changed_and_the_old_one_stays_until_then(
-    made,
-):
-    assert made.said.returncode == 0 and "Installing" in made.said.stdout, made.said.stderr
-    assert {str(made.root), str(made.root / "notebooks")} <= set(paths_of(made))
-    os.utime(made.root / "requirements.lock", (2**32, 2**32))
-    assert made("venv").stdout == ""
-    for hashed in (["uv"], []):  # nobody vouches for toy; nor for uv
-        (made.root / "requirements.lock").write_text(locked(made.root, hashed=hashed))
-        done = made("venv")
-        assert "--require-hashes" in done.stderr and "Installing" in done.stdout, done
-        assert done.returncode != 0 and "is as it was" in done.stderr
-        assert "Traceback" not in done.stderr
-        assert (made.root / ".venv/.ready").exists() and installed(made) == ("toy runs\n", "uv")
-        assert not list(made.root.glob(".venv.[nou]*"))
-
-
-def test_any_path_will_do_in_any_locale(tmp_path):
-    """Python reads .pth files in the encoding of the locale, and stops at what it cannot decode."""
-    folder = tmp_path / "Größe und Maß ε"
-    folder.mkdir()
-    make = makefile(folder)
-    assert make("venv").returncode == 0
-    assert str(folder) in paths_of(make, LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
-
-
-def test_a_folder_that_may_not_be_written_is_a_message_and_enough_where_all_is_there(make, made):
-    (make.root / ".venv.lock").mkdir()  # stands for a folder that is read-only
-    done = make("venv")
-    assert done.returncode != 0 and "Traceback" not in done.stderr
-    assert "make needs to write .venv" in done.stderr
-    (made.root / "requirements.lock").write_text(locked(made.root))
-    assert made("venv").returncode == 0
-    (made.root / ".venv.lock").unlink()
-    (made.root / ".venv.lock").mkdir()
-    assert made("venv").returncode == 0
-
-
-@pytest.fixture(scope="module")
-def failed(tmp_path_factory):
-    """`makefile` where uv fails; .held are the files that uv had open, .said is what `make` wrote."""
-    folder = tmp_path_factory.mktemp("failed")
-    uv = f"ls -l /proc/self/fd > '{folder}/held'; echo 'error: no such index' >&2; exit 2"
-    make = makefile(folder, uv)
-    make.said = make("venv")
-    make.held = folder / "held"
-    return make
-
-
-def test_where_uv_fails_it_says_why_and_nothing_is_left(failed):
-    assert failed.said.returncode != 0
-    for words in ("error: no such index", "could not be installed", "UV_DEFAULT_INDEX"):
-        assert words in failed.said.stderr
-    assert not list(failed.root.glob(".venv")) and not list(failed.root.glob(".venv.[nou]*"))
-
-
-def environment_of(root):
-    spec = importlib.util.spec_from_file_location("environment", root / "tools/environment.py")
-    spec.loader.exec_module(environment := importlib.util.module_from_spec(spec))
-    return environment
-
-
-def test_python_keeps_what_it_compiled_because_uv_compiles_nothing():
-    """Else every start would compile its imports again where PYTHONDONTWRITEBYTECODE is set."""
-    env = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "7"}
-    told = subprocess.run(
-        ["make", "-s", "-C", ROOT, "--eval", "told:; @env", "told"],
-        env=env,
-        capture_output=True,
-        text=True,
-    ).stdout
-    assert "PYTHONHASHSEED=0" in told and "PYTHONDONTWRITEBYTECODE" not in told
-
-
-def test_what_pip_installs_first_is_uv_with_all_its_hashes_and_nothing_else():
-    (block,) = re.findall(
-        r"^uv==\S+ \\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+(?=    # via)",
-        (ROOT / "requirements.lock").read_text("utf-8"),
-        re.M,
-    )
-    assert environment_of(ROOT).locked_uv() == block
-
-
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks into /proc")
-def test_an_installation_that_outlives_a_killed_make_holds_the_lock(make, failed, monkeypatch):
-    """Else the next `make` would meet it in .venv.new."""
-    assert ".venv.lock" in failed.held.read_text()
-    environment = environment_of(make.root)
-    (python := make.root / "python").write_text("#!/bin/sh\nls -l /proc/self/fd > held\nexit 1\n")
-    python.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(python))
-    monkeypatch.chdir(make.root)
-    with pytest.raises(SystemExit, match="could not be installed"):
-        environment.main()
-    assert ".venv.lock" in (make.root / "held").read_text()
-
-
-def test_an_interpreter_that_is_not_there_is_an_error_and_a_picture_needs_a_build(make):
-    done = make("venv", "PYTHON=/nowhere/python3.12")
-    assert (
-        done.returncode != 0
-        and "/nowhere/python3.12" in done.stderr
-        and not (make.root / ".venv").exists()
-    )
-    done = make("-o", "venv", "picture")
-    assert (
-        done.returncode != 0
-        and "run make book first" in done.stderr
-        and "Traceback" not in done.stderr
-    )
-
-
-def test_lab_starts_as_root_and_as_anybody_else(make):
-    words = make("-n", "-o", "venv", "lab").stdout.split()
-    assert words[-1] == "notebooks" and ("--allow-root" in words) == (os.getuid() == 0)

@@ -39,10 +39,10 @@ def parameters(panel):
     )
 
 
-def test_the_stored_results_are_those_of_this_code():
-    assert STORED["code"] == results.CODE, (
-        "data/originals.json is of another core: `make data` (once), then `make originals`"
-    )
+def test_the_stored_results_are_those_of_this_code_or_carry_a_mark():
+    """Who does not have the data may change the core all the same; `make originals` renews them."""
+    marked = f"computed by code {STORED['code']}" in originals.note()
+    assert marked == (STORED["code"] != results.CODE)
 
 
 @each_panel

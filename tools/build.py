@@ -28,9 +28,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Kernels find the core, and a page's own programs (from PAGE import ...); the parts of this program
-# are named because the process from which kernels are forked imports it.
-sys.path[:0] = [str(ROOT), str(ROOT / "notebooks"), str(ROOT / "tools")]
+# Pages find the core here, and their own programs (from notebooks.PAGE import ...). The parts of
+# this program must be found by the process, too, from which kernels are forked.
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 os.environ |= {
     # One BLAS thread: notebooks run side by side, and sums come out the same.
     "OMP_NUM_THREADS": "1",
@@ -41,7 +41,7 @@ os.environ |= {
     "JUPYTER_PLATFORM_DIRS": "1",
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-    "PYTHONPATH": os.pathsep.join(filter(None, [*sys.path[:2], os.environ.get("PYTHONPATH")])),
+    "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
 }
 
 import pages

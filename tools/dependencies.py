@@ -109,7 +109,7 @@ def digest(page, pages):
     beside = ROOT / "notebooks" / page.stem
     programs = {path.stem: path.read_text("utf-8") for path in sorted(beside.glob("*.py"))}
     names = set(programs).union(*map(imported_by_cell, page.code()))
-    modules = closure(names, (ROOT, ROOT / "notebooks", beside))
+    modules = closure(names, (ROOT, beside))
     notebook = page.source.read_text("utf-8")
     code = "\n".join([*page.code(), *programs.values(), json.dumps(page.parameters)])
     parts = {

@@ -63,8 +63,8 @@ def install(run):
     run([uv, "venv", "-q", "--relocatable", "--python", sys.executable, "--prompt", ".venv", NEW])
     run([uv, "pip", "install", "-q", "--python", NEW, "--require-hashes", "-r", LOCK])
     (site,) = NEW.glob("lib/python*/site-packages")
-    paths = ascii([str(ROOT), str(ROOT / "notebooks")])  # Python reads it in the locale's encoding
-    (site / "ldpbo.pth").write_text(f"import sys; sys.path += {paths}\n", "ascii")
+    path = ascii(str(ROOT))  # Python reads the file in the encoding of the locale
+    (site / "ldpbo.pth").write_text(f"import sys; sys.path.append({path})\n", "ascii")
     (NEW / ".ready").write_text("\n".join(origin()), "utf-8")
 
 

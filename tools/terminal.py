@@ -9,7 +9,7 @@ import psutil
 from tqdm import tqdm
 
 FULL = "The disk is full or a quota is reached: free some space and start again; nothing is lost."
-SHUT = "Nothing may be written there: choose another folder with --out, or change its permissions."
+SHUT = "Nothing may be written there: change its permissions, or work in a copy of this checkout."
 REMEDIES = {
     errno.ENOSPC: FULL,
     errno.EDQUOT: FULL,

@@ -12,7 +12,8 @@ def largest_noise(problem, name, *, lam, **options):
     are those of `experiments.rounds`.
     """
     inverse = np.eye(len(problem.Z)) / lam
-    total, largest, epoch = 0.0, 0.0, []
+    total, largest = 0.0, 0.0
+    epoch = []
     for learner, arm, report in experiments.rounds(problem, name, lam=lam, **options):
         epoch.append(report - problem.f[arm])
         if len(epoch) < getattr(learner, "k", 1):
