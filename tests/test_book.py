@@ -23,7 +23,10 @@ CHROMIUM = (
     or shutil.which("chromium-browser")
     or shutil.which("google-chrome")
 )
-HOW = "NO BROWSER: the tests of the rendered book are SKIPPED. Install one (`apt install chromium`) or set CHROMIUM=/path/to/chromium."
+HOW = (
+    "NO BROWSER: the tests of the rendered book are SKIPPED. Install one (`apt install chromium`)"
+    " or set CHROMIUM=/path/to/chromium."
+)
 PAGES = re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text("utf-8"))
 THEME = {
     ("summary-name", "<summary>"),  # the sidebar's folding arrows
@@ -91,7 +94,10 @@ def test_every_rendered_link_to_a_statement_says_the_kind_and_number_of_its_box(
         for page in sorted((book / "html/book").rglob("*.html"))
     }
     plain = lambda fragment: " ".join(re.sub(r"<[^>]*>", " ", fragment).split())
-    box = rf'<div class="proof (?:{"|".join(KINDS)}) admonition" id="([\w-]+)">\s*<p class="admonition-title"[^>]*>(.*?)</p>'
+    box = (
+        rf'<div class="proof (?:{"|".join(KINDS)}) admonition" id="([\w-]+)">\s*<p'
+        r' class="admonition-title"[^>]*>(.*?)</p>'
+    )
     boxes = {
         label: plain(heading)
         for text in texts.values()
@@ -141,7 +147,8 @@ def test_no_page_writes_minus_zero_powers_with_e_or_an_empty_exception(book):
         found += [
             f"{page.stem}: {m[0]}"
             for m in re.finditer(
-                r".{0,30}(?<![\w.])(?:[-−]0\.0+(?!\d)|\d(?:\.\d+)?e[+-]?\d{1,3}(?!\w)|all but 0 of).{0,20}",
+                r".{0,30}(?<![\w.])(?:[-−]0\.0+(?!\d)|\d(?:\.\d+)?e[+-]?\d{1,3}(?!\w)|all but 0"
+                r" of).{0,20}",
                 text,
             )
         ]
@@ -185,7 +192,8 @@ def load(browser, book, name, query=""):
     )
     page.goto((book / f"html/{name}.html").as_uri() + query, timeout=120_000)
     page.wait_for_function(
-        "!document.querySelector('script[src*=mathjax]') || (window.MathJax && MathJax.startup && MathJax.startup.promise)",
+        "!document.querySelector('script[src*=mathjax]') || (window.MathJax && MathJax.startup &&"
+        " MathJax.startup.promise)",
         timeout=120_000,
     )
     page.evaluate("window.MathJax && MathJax.startup && MathJax.startup.promise")
@@ -201,10 +209,16 @@ def opened(request, browser, book):
 
 
 AXE = """async () => {
-    const look = (e) => { const s = getComputedStyle(e); return [s.color, s.backgroundColor, s.opacity, s.fontSize, s.fontWeight].join() };
-    const programs = [...document.querySelectorAll('pre')].filter((e) => [...e.children].every((token) => token.matches('span') && !token.children.length));
+    const look = (e) => {
+        const s = getComputedStyle(e);
+        return [s.color, s.backgroundColor, s.opacity, s.fontSize, s.fontWeight].join();
+    };
+    const plain = (token) => token.matches('span') && !token.children.length;
+    const programs = [...document.querySelectorAll('pre')].filter(
+        (e) => [...e.children].every(plain));
     const inside = programs.map((e) => [...e.childNodes]);
-    const short = programs.map((e) => [e.textContent, ...new Map([...e.children].map((token) => [look(token), token])).values()]);
+    const kinds = (e) => new Map([...e.children].map((token) => [look(token), token])).values();
+    const short = programs.map((e) => [e.textContent, ...kinds(e)]);
     programs.forEach((e, i) => e.replaceChildren(...short[i]));
     const found = await axe.run(document, {resultTypes: ['violations'], preload: false});
     programs.forEach((e, i) => e.replaceChildren(...inside[i]));
@@ -235,25 +249,34 @@ def test_page_opens_offline_with_maths_and_images_and_without_errors(opened):
     assert not errors and not outside
     assert (
         page.evaluate(
-            "[...document.images].filter(i => !(i.complete && i.naturalWidth)).map(i => i.src.slice(0, 80))"
+            "[...document.images].filter(i => !(i.complete && i.naturalWidth)).map(i =>"
+            " i.src.slice(0, 80))"
         )
         == []
     )
     assert (
         page.evaluate(
-            "[...document.images].filter(i => !i.alt.trim() && i.closest('article')).map(i => i.src.slice(0, 80))"
+            "[...document.images].filter(i => !i.alt.trim() && i.closest('article')).map(i =>"
+            " i.src.slice(0, 80))"
         )
         == []
     )
-    text = page.evaluate("""() => { const copy = document.body.cloneNode(true);
-        copy.querySelectorAll('pre, code, script, style, mjx-container').forEach(n => n.remove()); return copy.textContent }""")
+    text = page.evaluate(
+        """() => { const copy = document.body.cloneNode(true);
+        const apart = 'pre, code, script, style, mjx-container';
+        copy.querySelectorAll(apart).forEach(n => n.remove());
+        return copy.textContent }"""
+    )
     # also in the sidebar, which gets no MathJax on pages without maths
     assert not re.findall(
         r"\\[a-zA-Z]+\{?|\\\(|\$\$|\$[^$\n]{1,60}\$|\{(?:glue|prf|cite|doc|ref|numref)[^}]*\}`",
         text,
     )
     assert page.locator("mjx-merror").count() == 0
-    bells = "[...document.querySelectorAll('div.proof > .admonition-title')].filter(e => getComputedStyle(e, '::after').content != 'none').length"
+    bells = (
+        "[...document.querySelectorAll('div.proof > .admonition-title')].filter(e =>"
+        " getComputedStyle(e, '::after').content != 'none').length"
+    )
     assert page.evaluate(bells) == 0
 
 
@@ -269,12 +292,18 @@ def test_page_fits_a_phone_and_stays_accessible_in_dark_mode(opened):
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function("document.documentElement.dataset.theme == 'dark'")
     page.wait_for_timeout(400)  # the theme makes what now scrolls focusable a moment after a resize
-    culprits = """[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > 391 && !e.closest(
-        'pre, .ldpbo-figure, .ldpbo-table, table, mjx-container, [style*=overflow]')).map(e => e.outerHTML.slice(0, 90)).slice(0, 5)"""
+    culprits = """[...document.querySelectorAll('main *')].filter(
+        e => e.getBoundingClientRect().right > 391 && !e.closest(
+        'pre, .ldpbo-figure, .ldpbo-table, table, mjx-container, [style*=overflow]'))
+        .map(e => e.outerHTML.slice(0, 90)).slice(0, 5)"""
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390 and not errors, (wide, page.evaluate(culprits))
-    cut = """[...document.querySelectorAll('article mjx-math')].filter(m => { const box = m.closest('span.math, mjx-container[display]');
-        return box && box.clientWidth && m.getBoundingClientRect().width > box.getBoundingClientRect().width + 8 && getComputedStyle(box).overflowX != 'auto' })
+    cut = """[...document.querySelectorAll('article mjx-math')].filter(m => {
+        const box = m.closest('span.math, mjx-container[display]');
+        if (!box || !box.clientWidth) return false;
+        const room = box.getBoundingClientRect().width + 8;
+        const wider = m.getBoundingClientRect().width > room;
+        return wider && getComputedStyle(box).overflowX != 'auto' })
         .map(m => m.textContent.slice(0, 60))"""
     assert page.evaluate(cut) == []  # a formula wider than a phone can be scrolled
     if serious(page):

@@ -75,9 +75,10 @@ def test_every_row_names_a_test_that_exists():
         assert named or row[1] == "cannot be tested" and row[3].startswith("no unit test: "), (
             f"{row[0]} names no test"
         )
-        assert ("test_claims.py", "test_every_row_has_a_known_verdict_and_evidence") not in named, (
-            f"{row[0]}: a test of the ledger is no test of the claim"
-        )
+        assert (
+            "test_claims.py",
+            "test_every_row_has_a_known_verdict_and_evidence",
+        ) not in named, f"{row[0]}: a test of the ledger is no test of the claim"
         assert "test_notebooks.py" not in dict(named), (
             f"{row[0]}: that the notebook runs is no test of the claim"
         )
@@ -97,7 +98,8 @@ def test_the_table_from_paper_to_test_names_tests_that_exist():
 def test_the_summary_counts_the_rows():
     count = Counter(row[1] for row in ROWS)
     said = re.search(
-        r"^Of (\d+) claims (\d+) hold, (\d+) hold with a fix, (\d+) do not hold as stated, (\d+) are unproved, (\d+) were not reproduced and (\d+) cannot be tested\.$",
+        r"^Of (\d+) claims (\d+) hold, (\d+) hold with a fix, (\d+) do not hold as stated, (\d+)"
+        r" are unproved, (\d+) were not reproduced and (\d+) cannot be tested\.$",
         LEDGER,
         re.M,
     )

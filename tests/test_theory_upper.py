@@ -161,7 +161,8 @@ def test_erratum_a11_the_bound_of_the_page_scales_like_rho_squared_over_accuracy
 
 
 def test_theorem_2_width_by_hand():
-    """B = R = eps = lam = 1, m = 1: B(1 + 1/sqrt(.9)) + 4 sqrt(v ln(4T/delta)), v = 2 + 8*4 = 34."""
+    """B = R = eps = lam = 1, m = 1: B(1 + 1/sqrt(.9)) + 4 sqrt(v ln(4T/delta)), v = 2 + 8*4 =
+    34."""
     problem = core.Problem(K=[[1.0]], f=[0.0], B=1.0, R=1.0, v=9.0, c=9.0)
     a = core.make("ATA", problem, 100, eps=1.0, constants="theorem", q=inf, rng=0)
     a.ask()
@@ -599,7 +600,7 @@ def test_repaired_moma_and_ata_have_the_same_powers_of_gamma_and_T():
 def test_truncation_at_the_fourth_root_gives_three_quarters():
     """C-tgp-heavy: b_T sqrt(T) with b_T = sqrt(v) T^{1/4}; the core's schedule at alpha = 1."""
     a = core.make("TGP", core.synthetic_problem("se", "t3", 0), 10**4)
-    ratio = a._b(16 * 10**4) * sqrt(16 * 10**4) / (a._b(10**4) * sqrt(10**4))
+    ratio = a.threshold(16 * 10**4) * sqrt(16 * 10**4) / (a.threshold(10**4) * sqrt(10**4))
     assert abs(log(ratio) / log(16) - 0.75) < 1e-12
 
 
