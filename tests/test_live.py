@@ -1126,7 +1126,7 @@ def test_the_second_view_runs_to_a_billion_users_and_each_epsilon_adds_a_line(qu
     )  # it may have been quicker than that
     assert [c["settings"]["eps"] for c in got] == [1, 4]
     assert [p["T"] for p in got[1]["pieces"]] == bridge.USERS
-    # problem.Z keeps eigenvectors of K whose eigenvalue is zero up to rounding (25 features here, 17
+    # problem.Z keeps eigenvectors of K whose eigenvalue is zero up to rounding (25 features, 17
     # above 1e-12 of the largest). They differ between LAPACK libraries, reach the design of a large
     # batch, and other reports are drawn: at a million users 0.17908 in Firefox against 0.17191
     # here, and here too once K is moved by 1e-16. Until the features are cut, a browser is held to
