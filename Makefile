@@ -8,7 +8,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: book quick pdf test bench data originals sweeps lab picture lock clean help venv
+.PHONY: book quick pdf check test bench data originals sweeps lab picture lock clean help venv
 
 book: venv  ## The whole book at paper scale -> _build/html/index.html
 	$(PY) tools/build.py
@@ -18,6 +18,9 @@ quick: venv  ## The same pages at small sizes (a check, not results) -> _build/q
 
 pdf: venv  ## The whole book as one PDF (needs chromium) -> _build/html/ldpbo.pdf
 	$(PY) tools/build.py --pdf
+
+check: venv  ## The tests of a first try: no browser, no book, two minutes
+	$(PY) -m pytest -q -n 2 --dist loadgroup -m "not browser and not build"
 
 test: venv  ## All tests; the browser tests need chromium
 	$(PY) -m pytest -q -n 2 --dist loadgroup
@@ -39,7 +42,8 @@ lab: venv  ## JupyterLab on the notebooks
 
 picture: venv  ## Redraw the README's two pictures from the last full build
 	@test -f _build/html/index.html || { echo "The picture is drawn from the pages of a full build, and there is none: run make book first." >&2; exit 1; }
-	$(PY) -c "from ldpbo import figures as fig; fig.readme_picture('book/images/panels.png'); fig.users_image('book/images/users.png')"
+	$(PY) -m notebooks.experiments.picture book/images/panels.png
+	$(PY) -m notebooks.users.picture book/images/users.png
 
 lock:  ## Renew requirements.lock from pyproject.toml, with the uv in .venv
 	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --fork-strategy fewest --all-extras --custom-compile-command "make lock" pyproject.toml -o requirements.lock

@@ -722,14 +722,13 @@ def _greedy_gain(domain, T, lam):
 
 
 def nystrom_features(K: Problem | ArrayLike, dictionary: ArrayLike) -> np.ndarray:
-    """Embedding phi(x) = (K_D^{1/2})^+ k_D(x) of all n arms, (m, n), symmetric root (Alg. 4, l.
-    7)."""
+    """Embedding phi(x) = (K_D^{1/2})^+ k_D(x) of all n arms, (m, n), with the symmetric root."""
     domain = _domain(K)
     dictionary = check.arms("dictionary", dictionary, domain.n)
     if len(np.unique(dictionary)) != len(dictionary):
         raise ValueError(f"dictionary = {dictionary.tolist()}: must name each arm once")
     span = Span.of_dictionary(domain, dictionary)
-    return span.Q @ span.at(slice(None))
+    return span.Q @ span.at(slice(None))  # Alg. 4, l. 7
 
 
 # ---- Algorithms: ask() for an arm, tell() its reward as the learner sees it ----------------------
@@ -778,7 +777,7 @@ class Learner:
         self.t = 0
         self.mu = np.zeros(problem.n)  # Alg. 1, l. 2; Alg. 3, l. 2
         # Deviation: sigma_0 = sqrt(k(x, x)); the paper prints k(x, x) (Erratum B4).
-        self.sigma = np.sqrt(np.maximum(problem.diagonal, 0.0))
+        self.sigma = np.sqrt(np.maximum(problem.diagonal, 0.0))  # Alg. 1, l. 2; Alg. 3, l. 2
         self.beta = self.B
         self.asked: int | None = None
         self.own_curator = copy.copy(settings.curator) or Identity()
@@ -792,7 +791,7 @@ class Learner:
 
     def choose(self) -> int:
         """The arm to play now."""
-        upper = self.mu + self.beta * self.sigma
+        upper = self.mu + self.beta * self.sigma  # Alg. 1, l. 4; Alg. 2, l. 6; Alg. 3, l. 5
         return first_max(upper)  # Alg. 1, l. 4; Alg. 2, l. 6; Alg. 3, l. 5
 
     def __getstate__(self):
@@ -820,7 +819,7 @@ class Learner:
         if played is None:
             raise ValueError("tell: no arm was asked for; call ask() first")
         allowed = "a finite number below 1e100 in size"
-        y = check.number("reward", reward, allowed, -1e100, 1e100)  # Alg. 1, l. 5; Alg. 2, l. 7
+        y = check.number("reward", reward, allowed, -1e100, 1e100)
         if self.settings.kind == "one bit":
             self.check_bit(played, y)
         self.update(played, y)
@@ -1228,7 +1227,7 @@ class MoMA(SketchedLearner):
         S = np.ascontiguousarray(self.posterior.sums[played].T)
         M = np.ascontiguousarray(self.posterior.mean[played].T)
         unit = np.abs(S).max(initial=1e-300)  # so that no product overflows
-        squares = _difference_products(S / unit, M / unit)
+        squares = _difference_products(S / unit, M / unit)  # l. 11
         squares.flat[:: k + 1] = math.inf  # s != j: sorted last
         r = unit * np.sort(np.sqrt(np.maximum(squares, 0.0)), axis=1)
         return (r[:, (k - 2) // 2] + r[:, (k - 1) // 2]) / 2  # l. 11
@@ -1650,8 +1649,8 @@ class PE(Elimination):
     def learn(self) -> None:
         F = factor(self.Z, self.design, self.settings.lam)  # F'F = Z'V^{-1}Z
         share = self.design[:, None] / np.maximum(self.planned, 1)  # without the plays left over
-        self.mu = np.median(F.T @ (F @ (self.reported_sums() * share)), axis=1)  # step 2
-        self.sigma = np.sqrt(self.lost + self.settings.lam * (F * F).sum(axis=0))
+        self.mu = np.median(F.T @ (F @ (self.reported_sums() * share)), axis=1)  # step 3
+        self.sigma = np.sqrt(self.lost + self.settings.lam * (F * F).sum(axis=0))  # step 3
         self.beta = self.width(self.sigma[self.active].max())
         width = self.beta * self.sigma
         self.narrow(width)

@@ -1,24 +1,22 @@
-"""Runs that are too long for a page are made here, with the true RKHS norm as B: campaigns.csv.
+"""Runs that are too long for a page: relative regret round by round, with the true RKHS norm as B.
 
-    .venv/bin/python data/campaigns.py          # about an hour on one core
+    .venv/bin/python data/campaigns.py [FILE]         # about an hour on one core
 
-The columns mean, low and high are relative regret over the trials, round by round. Read by the
-pages "One bit is enough" (proved widths) and "How many users do I need?" (order constants, and
-one-bit GP-UCB).
+Writes data/campaigns.csv, or FILE. Read by the pages "One bit is enough" (proved widths) and "How
+many users do I need?" (order constants, and one-bit GP-UCB).
 """
 
-import csv
 import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
-from ldpbo import figures as fig
-from ldpbo import provenance
+from ldpbo import experiments, provenance
 
-COLUMNS = "kernel eps T trials name constants curator t mean low high code".split()
+SEED = 2021
 PROVED = [
     ("TGP", "theorem", "CTL"),
     ("ATA", "theorem", "CTL"),
@@ -41,35 +39,30 @@ JOBS = [  # kernel, eps, T, trials, learners
 ]
 
 
-def run(kernel, eps, T, trials, name, constants, curator, seed=2021):
-    """One learner's rows: mean and range of its relative regret, at eight rounds a decade."""
-    result = core.simulate(
-        fig.normed(kernel),
-        [name],
-        T,
-        trials=trials,
-        seed=seed,
-        eps=eps,
-        constants=constants,
-        curator=getattr(core, curator),
-    )
+def run(kernel, eps, T, trials, name, constants, curator):
+    """Run one learner -> its relative regret, mean and range over the trials, at eight rounds a
+    decade."""
+    problem = experiments.problem_with_norm(kernel)
+    privacy = dict(eps=eps, curator=getattr(core, curator))
+    options = dict(trials=trials, seed=SEED, constants=constants)
+    result = core.simulate(problem, [name], T, **privacy, **options)
     t = np.unique(np.geomspace(100, T, 8 * round(np.log10(T / 100)) + 1).astype(int))
     share = result.regret[0][:, t - 1] / (t * result.records["uniform"][:, None])
-    job = [kernel, f"{eps:g}", str(T), str(trials), name, constants, curator]
-    numbers = np.stack([share.mean(axis=0), share.min(axis=0), share.max(axis=0)], axis=1)
-    return [[*job, str(i), *(f"{x:.4f}" for x in row)] for i, row in zip(t, numbers)]
+    job = dict(kernel=kernel, eps=f"{eps:g}", T=T, trials=trials)
+    learner = dict(name=name, constants=constants, curator=curator)
+    found = dict(t=t, mean=share.mean(axis=0), low=share.min(axis=0), high=share.max(axis=0))
+    return pd.DataFrame(job | learner | found).assign(code=provenance.code_hash())
 
 
 def main(target):
-    """All jobs are run; a learner's rows are in the file as soon as it has ended."""
-    code = provenance.code_hash()
-    with open(target, "w", encoding="utf-8", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(COLUMNS)
-        for *job, learners in JOBS:
-            for learner in learners:
-                out.writerows([*row, code] for row in run(*job, *learner))
-                file.flush()
+    """Run all jobs; the file is complete up to the last learner that is done."""
+    done = []
+    for *job, learners in JOBS:
+        for learner in learners:
+            done.append(run(*job, *learner))
+            pd.concat(done).to_csv(
+                target, index=False, float_format="%.4f", lineterminator="\n", encoding="utf-8"
+            )
 
 
 if __name__ == "__main__":

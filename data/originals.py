@@ -1,11 +1,10 @@
-"""The six real-data panels are run on the paper's own data, and kept in originals.json.
+"""Run the six real-data panels on the paper's own data, which cannot be shipped; keep the results.
 
     make originals          # needs `make data`, or LDPBO_DATA; a few minutes on two cores
 
-The data cannot be shipped, so the results are. The panels are the book's own pages
-(notebooks/panel.ipynb through tools/build.py, in _build/originals); a panel that used a stand-in is
-refused. Stored: the parameters, and the tables of the page's three figures (curves as mean and
-band).
+The panels are the book's own pages (notebooks/panel.ipynb through tools/build.py, in
+_build/originals); a panel that used a stand-in is refused. Stored in data/originals.json: the
+parameters, and the tables of the page's three figures (curves as mean and band).
 """
 
 import ast
@@ -16,27 +15,30 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 import ldpbo_core as core
-from ldpbo import figures as fig
-from ldpbo import provenance
+import store
+from ldpbo import results
 
-ROOT = Path(core.__file__).resolve().parent
 PANELS = ["2b", "2c", "2e", "2f", "3b", "3c"]
 
 
 def collect(pages):
-    """The executed pages in the folder `pages` hold the results: {"code": hash, "panels": ...}."""
+    """Collect {"code": hash, "panels": {panel: parameters and tables}} from the executed pages in
+    the folder `pages`."""
     os.environ["LDPBO_PAGES"] = str(pages)
-    panels = {panel: collect_panel(pages, panel) for panel in PANELS}
-    return {"code": provenance.code_hash(), "panels": panels}
+    return {
+        "code": results.CODE,
+        "panels": {panel: collect_panel(panel, pages) for panel in PANELS},
+    }
 
 
-def collect_panel(pages, panel):
-    """A panel's parameters, its data set, and the tables of its three figures."""
-    found = {"parameters": parameters(pages / f"panel_{panel}.ipynb")}
+def collect_panel(panel, pages):
+    """Collect the parameters and the three tables of a panel's page; exit if it used a stand-in."""
+    found = {"parameters": read_parameters(pages / f"panel_{panel}.ipynb")}
     for part in ("regret", "final", "plays"):
-        table = fig.load(f"panel_{panel}", f"fig-panel-{panel}-{part}")
+        table = results.load(f"panel_{panel}", f"fig-panel-{panel}-{part}")
         found["data"], *more = {str(data) for data in table.pop("data")}
         if more or not found["data"].startswith("original "):
             sys.exit(
@@ -46,39 +48,39 @@ def collect_panel(pages, panel):
     return found
 
 
-def parameters(path):
-    """The parameters that an executed page was run with."""
-    for cell in json.loads(path.read_text("utf-8"))["cells"]:
-        if "parameters" in cell["metadata"].get("tags", ()):
-            lines = ast.parse("".join(cell["source"])).body
-            return {line.targets[0].id: ast.literal_eval(line.value) for line in lines}
-    raise ValueError(f"{path}: must have a cell with the tag parameters")
+def read_parameters(page):
+    """Read the parameters that an executed page was given."""
+    cells = json.loads(page.read_text("utf-8"))["cells"]
+    tagged = [c for c in cells if "parameters" in c["metadata"].get("tags", ())]
+    statements = ast.parse("".join(tagged[0]["source"])).body
+    return {s.targets[0].id: ast.literal_eval(s.value) for s in statements}
 
 
-def write(results, target):
-    """The results are written one column a line, so that a new run differs in readable places."""
-    text = json.dumps(results, indent=1, ensure_ascii=False)
+def write(found, target):
+    """Write a line per column, so that a new run differs in readable places."""
+    text = json.dumps(found, indent=1, ensure_ascii=False)
     text = re.sub(r"\[[^\[\]]*\]", lambda column: re.sub(r"\s+", " ", column[0]), text)
-    target.write_text(text + "\n", "utf-8")
+    store.write(target, f"{text}\n".encode())
 
 
 def main():
+    """Run the panels, collect what they found, and write it."""
     for problem in (core.light_problem(), core.stock_problem()):
         if not problem.provenance.startswith("original "):
             sys.exit(
-                f"The {problem.name} data is a stand-in: "
-                "run `make data`, or name the folder of the originals in LDPBO_DATA"
+                f"The {problem.name} data is a stand-in: run `make data`, or name the folder of "
+                "the originals in LDPBO_DATA"
             )
     out = ROOT / "_build/originals"
     pages = [f"panel_{panel}" for panel in PANELS]
-    command = [sys.executable, "tools/build.py", "--out", str(out), *pages]
-    done = subprocess.run(command, cwd=ROOT)
+    build = [sys.executable, "tools/build.py", "--out", str(out), *pages]
+    done = subprocess.run(build, cwd=ROOT)
     if done.returncode:
         sys.exit(done.returncode)
     write(collect(out / "src/book/pages"), ROOT / "data/originals.json")
     print(
-        "Written: data/originals.json; `make book` shows it, "
-        "`make picture` redraws the README's picture"
+        "Written: data/originals.json; `make book` shows it, `make picture` redraws the README's "
+        "picture"
     )
 
 

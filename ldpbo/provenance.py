@@ -1,4 +1,4 @@
-"""Which code made a result: a hash of what is computed, not of how it is described."""
+"""A result names the code that made it, by a hash of what is computed, not of its description."""
 
 import ast
 import hashlib
@@ -11,7 +11,7 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 
 def syntax(node: Any) -> str:
-    """A syntax tree as text, without comments, docstrings and layout; the same on every Python."""
+    """Write a syntax tree as text, without comments, docstrings and layout, whatever the Python."""
     if isinstance(node, list):
         return f"[{','.join(map(syntax, node))}]"
     if not isinstance(node, ast.AST):
@@ -24,10 +24,11 @@ def syntax(node: Any) -> str:
 
 
 def code_hash() -> str:
-    """12 digits of the sha256 of the modules that play and bound, which every stored table names.
+    """Hash the modules that play and bound to 12 digits, which every stored table names.
 
-    A changed comment, docstring or line break leaves the hash alone. The modules that check arguments, read files and
-    make problems are not part of it: tests recompute stored results from the problems up.
+    A changed comment, docstring or line break leaves the hash alone. The modules that check
+    arguments, read files and make problems are not part of it: tests recompute stored results from
+    the problems up.
     """
     whole = hashlib.sha256()
     for name in COMPUTES:

@@ -1,10 +1,13 @@
-"""Two real browsers behind the same few verbs: Chromium by playwright, Firefox by WebDriver BiDi (no geckodriver needed).
+"""Two real browsers behind the same few verbs.
 
-    with browsers.start("firefox") as browser:
-        page = browser.page()
-        page.goto(url); page.click("#run"); page.until("window.done"); page.js("document.title")
+Chromium by playwright, Firefox by WebDriver BiDi (no geckodriver needed).
 
-Clicks, drags and keys are real input events. `outside` collects requests that leave the machine's files, `faults` errors of the page.
+with browsers.start("firefox") as browser:
+page = browser.page()
+page.goto(url); page.click("#run"); page.until("window.done"); page.js("document.title")
+
+Clicks, drags and keys are real input events. `outside` collects requests that leave the machine's
+files, `faults` errors of the page.
 """
 
 from __future__ import annotations
@@ -26,7 +29,10 @@ PROGRAMS = {
     "chromium": ("chromium", "chromium-browser", "google-chrome"),
     "firefox": ("firefox-esr", "firefox"),
 }
-FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync".split()
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+    " --disable-component-update --disable-sync".split()
+)
 PREFERENCES = {  # a profile that asks nothing, downloads without a dialogue and calls nobody
     "browser.shell.checkDefaultBrowser": False,
     "browser.startup.homepage_override.mstone": "ignore",
@@ -63,7 +69,10 @@ KEYS = {
 def missing(name):
     """Why a browser cannot be used here, or None."""
     if not _program(name):
-        return f"NO {name.upper()}: its tests are SKIPPED; install {PROGRAMS[name][0]} (apt) or set {name.upper()}=/path/to/it"
+        return (
+            f"NO {name.upper()}: its tests are SKIPPED; install {PROGRAMS[name][0]} (apt) or set"
+            f" {name.upper()}=/path/to/it"
+        )
     package = {"chromium": "playwright", "firefox": "websockets"}[name]
     try:
         __import__(package)
@@ -124,7 +133,10 @@ def start(name):
 
 
 class Page:
-    """What both kinds of page share; `js` evaluates an expression, promises included, and returns its JSON value."""
+    """What both kinds of page share.
+
+    `js` evaluates an expression, promises included, and returns its JSON value.
+    """
 
     width, height = 1280, 720
 
@@ -136,7 +148,8 @@ class Page:
 
     def visible(self, selector):
         return self.js(
-            f"document.querySelector({json.dumps(selector)})?.checkVisibility({{visibilityProperty: true}}) ?? false"
+            f"document.querySelector({json.dumps(selector)})?.checkVisibility({{visibilityProperty:"
+            " true}) ?? false"
         )
 
     def disabled(self, selector):
@@ -151,7 +164,8 @@ class Page:
     def box(self, selector):
         """left, top, right, bottom in the viewport."""
         return self.js(
-            f"(({{left, top, right, bottom}}) => [left, top, right, bottom])(document.querySelector({json.dumps(selector)}).getBoundingClientRect())"
+            "(({left, top, right, bottom}) => [left, top, right,"
+            f" bottom])(document.querySelector({json.dumps(selector)}).getBoundingClientRect())"
         )
 
     def url(self):
@@ -163,18 +177,27 @@ class Page:
         while not self.js(f"Boolean({test})"):
             if time.monotonic() > end:
                 raise TimeoutError(
-                    f"not within {seconds} s: {test}; the page says {self.js('document.body.innerText.slice(0, 2000)')!r}"
+                    f"not within {seconds} s: {test}; the page says"
+                    f" {self.js('document.body.innerText.slice(0, 2000)')!r}"
                 )
             time.sleep(0.05)
 
     def _bring(self, selector):
         """Scroll an element into view; its middle, if that is where a click would reach it."""
-        x, y, reached = (
-            self.js(f"""(async () => {{ const e = document.querySelector({json.dumps(selector)});
-            const seen = () => {{ const r = e.getBoundingClientRect(), x = r.left + r.width / 2, y = r.top + r.height / 2, top = document.elementFromPoint(x, y);
-              return [x, y, Boolean(top && (e === top || e.contains(top) || (e.labels && [...e.labels].some((l) => l.contains(top)))))]; }};
-            if (!seen()[2]) {{ e.scrollIntoView({{ block: "center", behavior: "instant" }}); await new Promise((r) => setTimeout(r, 100)); }}
-            return seen(); }})()""")
+        x, y, reached = self.js(
+            f"""(async () => {{ const e = document.querySelector({json.dumps(selector)});
+            const seen = () => {{
+              const r = e.getBoundingClientRect();
+              const x = r.left + r.width / 2, y = r.top + r.height / 2;
+              const top = document.elementFromPoint(x, y);
+              const labelled = () => e.labels && [...e.labels].some((l) => l.contains(top));
+              return [x, y, Boolean(top && (e === top || e.contains(top) || labelled()))];
+            }};
+            if (!seen()[2]) {{
+              e.scrollIntoView({{ block: "center", behavior: "instant" }});
+              await new Promise((r) => setTimeout(r, 100));
+            }}
+            return seen(); }})()"""
         )
         assert reached, f"{selector} is not where a pointer can reach it"
         return x, y
@@ -188,7 +211,8 @@ class Page:
         )
         self.js(f"(() => {{ if (!window.axe) {{ {script} ; }} return true; }})()")
         return self.js(
-            f"axe.run({json.dumps(context)}).then((r) => r.violations.map((v) => [v.id, v.nodes[0].html]))"
+            f"axe.run({json.dumps(context)}).then((r) => r.violations.map((v) => [v.id,"
+            " v.nodes[0].html]))"
         )
 
 
@@ -431,8 +455,14 @@ class FirefoxPage(Page):
 
     def select(self, selector, value):
         """As playwright does it: the value and its events, without the list that opens."""
-        self.js(f"""(() => {{ const e = document.querySelector({json.dumps(selector)}); e.value = {json.dumps(value)};
-            for (const kind of ["input", "change"]) e.dispatchEvent(new Event(kind, {{ bubbles: true }})); }})()""")
+        self.js(
+            f"""(() => {{
+            const e = document.querySelector({json.dumps(selector)});
+            e.value = {json.dumps(value)};
+            for (const kind of ["input", "change"])
+              e.dispatchEvent(new Event(kind, {{ bubbles: true }}));
+            }})()"""
+        )
 
     def upload(self, selector, path):
         element = self._evaluate(f"document.querySelector({json.dumps(selector)})")

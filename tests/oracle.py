@@ -1,19 +1,24 @@
-"""The paper's algorithms written out line by line: slow, literal, and sharing no code with the core.
+"""The paper's algorithms written out line by line: slow, literal, sharing no code with the core.
 
-Everything here follows the pseudo-code of Zhou & Tan as the specification reads it. Each program keeps the whole list of plays and rewards and, after
-each of them, rebuilds its t x t matrix (Alg. 2) or its m x t features (Alg. 1, Alg. 3) from nothing. The only import besides numpy and SciPy is `math`.
+Everything here follows the pseudo-code of Zhou & Tan as the specification reads it. Each program
+keeps the whole list of plays and rewards and, after each of them, rebuilds its t x t matrix
+(Alg. 2) or its m x t features (Alg. 1, Alg. 3) from nothing. The only import besides numpy and
+SciPy is `math`.
 
     o = oracle("ATA", K, T, B=1, R=1, v=2, c=1, eps=1.0)     # "TGP", "ATA" or "MoMA"
-    arm = o.ask()                                            # the arm these rules would play now, Sec. "Ties" of the specification
-    o.feed(arm, reward)                                      # teacher forcing: any arm may be fed, also one that ask() did not name
+    arm = o.ask()            # the arm these rules would play now, Sec. "Ties" of the specification
+    o.feed(arm, reward)      # teacher forcing: any arm may be fed, also one that ask() did not name
 
-After each `feed`: `mu`, `sigma` (over all arms), `beta` (the width used in the next round), `b` (the threshold just used), `m`, `dictionary`, `kstar`, `r`,
-`scores`, `plays`, and `margin`, a dict of distances from a discrete decision, so that two programs are compared only where rounding cannot tip it:
+After each `feed`: `mu`, `sigma` (over all arms), `beta` (the width used in the next round), `b`
+(the threshold just used), `m`, `dictionary`, `kstar`, `r`, `scores`, `plays`, and `margin`, a dict
+of distances from a discrete decision, so that two programs are compared only where rounding
+cannot tip it:
     "score"   the arm chosen against the tie band (relative to the largest score)
     "r"       the same for k* (MoMA)
     "cut"     smallest | |u y| - b | / b (ATA) or | |y| - b_t | / b_t (TGP)
     "sketch"  smallest |u_a - P(arm a is kept)| among the played arms
-    "rank"    smallest | log10(w / (1e-12 max w)) | among the eigenvalues of K_D: 0 means that the pseudo-inverse may go either way
+    "rank"    smallest | log10(w / (1e-12 max w)) | among the eigenvalues of K_D: 0 means that the
+              pseudo-inverse may go either way
 """
 
 import math
@@ -24,7 +29,9 @@ INF = math.inf
 E = math.e
 
 
-# ------------------------------------------------------------------------------------------------------------------ kernels, Sec. 2 of the paper
+# ---- kernels, Sec. 2 of the paper ---------------------------------------------------------------
+
+
 def se(x, y, lengthscale):
     """k_SE(x, x') = exp(-s^2 / 2 l^2) of two points."""
     s = math.dist(np.atleast_1d(x), np.atleast_1d(y))
@@ -49,29 +56,37 @@ def gram(k, points):
 
 def correlation(table):
     """Pearson correlation with ddof = 1, pair of columns by pair of columns."""
-    rows, cols = len(table), len(table[0])
-    mean = [math.fsum(row[j] for row in table) / rows for j in range(cols)]
-    cov = [
-        [
-            math.fsum((row[i] - mean[i]) * (row[j] - mean[j]) for row in table) / (rows - 1)
-            for j in range(cols)
-        ]
-        for i in range(cols)
-    ]
-    return np.array(
-        [[cov[i][j] / math.sqrt(cov[i][i] * cov[j][j]) for j in range(cols)] for i in range(cols)]
-    )
+    rows = len(table)
+    columns = range(len(table[0]))
+    mean = [math.fsum(row[j] for row in table) / rows for j in columns]
+
+    def covariance(i, j):
+        products = [(row[i] - mean[i]) * (row[j] - mean[j]) for row in table]
+        return math.fsum(products) / (rows - 1)
+
+    variance = [covariance(i, i) for i in columns]
+
+    def pearson(i, j):
+        return covariance(i, j) / math.sqrt(variance[i] * variance[j])
+
+    return np.array([[pearson(i, j) for j in columns] for i in columns])
 
 
-# ------------------------------------------------------------------------------------------------------------------ posterior and information gain
+# ---- posterior and information gain -------------------------------------------------------------
+
+
 def exact_posterior(K, arms, y, lam):
-    """Eqs. (mu) and (sigma): k_t(x)^T (K_t + lam I)^{-1} y and k(x,x) - k_t(x)^T (K_t + lam I)^{-1} k_t(x)."""
+    """Eqs. (mu) and (sigma) for every arm x, from the t x t matrix K_t of the plays.
+
+    mu = k_t(x)^T (K_t + lam I)^{-1} y, sigma^2 = k(x,x) - k_t(x)^T (K_t + lam I)^{-1} k_t(x).
+    """
     n = len(K)
     if len(arms) == 0:
         return np.zeros(n), np.sqrt(np.diag(K))
     Kt = K[np.ix_(arms, arms)]
     inverse = np.linalg.inv(Kt + lam * np.eye(len(arms)))
-    mu, sigma = np.zeros(n), np.zeros(n)
+    mu = np.zeros(n)
+    sigma = np.zeros(n)
     for x in range(n):
         kt = K[arms, x]
         mu[x] = kt @ inverse @ np.asarray(y, float)
@@ -97,17 +112,23 @@ def pick(scores):
 
 
 def pick_margin(scores):
-    """How far, relative to max(1, |max|), any score that decides `pick` is from the edge of the tie band."""
+    """How far any score that decides `pick` is from the edge of the tie band.
+
+    Relative to max(1, |max|).
+    """
     top = max(scores)
     scale = max(1.0, abs(top))
     edge = top - 1e-9 * scale
     chosen = pick(scores)
-    return min([scores[chosen] - edge] + [edge - s for s in scores[:chosen]]) / scale
+    above = scores[chosen] - edge
+    below = [edge - s for s in scores[:chosen]]
+    return min([above, *below]) / scale
 
 
 def greedy_gains(K, T, lam):
-    """gamma_0..gamma_T of the greedy multiset: each step adds the arm with the largest posterior variance."""
-    chosen, gains = [], [0.0]
+    """gamma_0..gamma_T of the greedy multiset: each step adds the arm of largest variance."""
+    chosen = []
+    gains = [0.0]
     for _ in range(T):
         _, sigma = exact_posterior(K, chosen, [0.0] * len(chosen), lam)
         chosen.append(pick(list(sigma**2)))
@@ -115,7 +136,9 @@ def greedy_gains(K, T, lam):
     return gains
 
 
-# ------------------------------------------------------------------------------------------------------------------ Alg. 4: Nystroem embedding
+# ---- Alg. 4: Nystroem embedding -----------------------------------------------------------------
+
+
 def symmetric_power(A, power):
     """A^power of a symmetric positive definite matrix, from its eigenvectors."""
     w, U = np.linalg.eigh(A)
@@ -123,23 +146,28 @@ def symmetric_power(A, power):
 
 
 def embedding(K, dictionary):
-    """phi(x) = (K_D^{1/2})^+ k_D(x) for every arm x: rows are arms, columns the m coordinates. Eigenvalues below 1e-12 of the largest are dropped."""
+    """phi(x) = (K_D^{1/2})^+ k_D(x): rows are all arms x, columns the m coordinates; and a margin.
+
+    Eigenvalues below 1e-12 of the largest are dropped.
+    """
     D = list(dictionary)
     w, U = np.linalg.eigh(K[np.ix_(D, D)])
+    cut = 1e-12 * w[-1]
     root = np.zeros((len(D), len(D)))
     for value, u in zip(w, U.T):
-        if value > 0 and value >= 1e-12 * w[-1]:
+        if value > 0 and value >= cut:
             root += np.outer(u, u) / math.sqrt(value)
-    margin = (
-        min(abs(math.log10(max(value, 1e-300) / (1e-12 * w[-1]))) for value in w)
-        if w[-1] > 0
-        else INF
-    )
+    margin = INF
+    if w[-1] > 0:
+        margin = min(abs(math.log10(max(value, 1e-300) / cut)) for value in w)
     return np.array([root @ K[D, x] for x in range(len(K))]), margin
 
 
+# ---- what the programs share --------------------------------------------------------------------
+
+
 class _Oracle:
-    """What the three programs share: the parameters, the list of plays, the argmax of the UCB score."""
+    """What the programs share: the parameters, the list of plays, the argmax of the UCB score."""
 
     def __init__(
         self,
@@ -162,45 +190,64 @@ class _Oracle:
         rng=None,
         weibull=None,
     ):
-        self.K, self.T, self.n = np.asarray(K, float), T, len(K)
-        self.B, self.R, self.eps, self.lam, self.delta, self.acc = B, R, eps, lam, delta, acc
-        self.constants, self.beta_scale, self.weibull = constants, beta_scale, weibull
-        if eps is None:
-            self.alpha, self.v, self.c, self.L = alpha, v, c, None
-        else:  # LDP: alpha = 1 and the moments follow from B, R and eps
-            self.L = 2 * (B + R) / eps
-            self.alpha, self.v, self.c = 1.0, B**2 + R**2 + 2 * self.L**2, R**2 + 2 * self.L**2
-        rho = (1 + acc) / (1 - acc)
-        self.q = (
-            q
-            if q is not None
-            else (
-                math.log(T) / acc**2
-                if constants == "order"
-                else 6 * rho * math.log(4 * T / delta) / acc**2
-            )
-        )
+        self.K = np.asarray(K, float)
+        self.T = T
+        self.n = len(K)
+        self.B, self.R = B, R
+        self.eps = eps
+        self.lam = lam
+        self.delta = delta
+        self.acc = acc
+        self.constants = constants
+        self.beta_scale = beta_scale
+        self.weibull = weibull
         self.k = k
         self.rng = rng
-        self.plays, self.rewards = [], []
-        self.mu, self.sigma = (
-            np.zeros(self.n),
-            np.array([math.sqrt(self.K[x, x]) for x in range(self.n)]),
-        )
-        self.b, self.m, self.dictionary, self.kstar, self.r = None, 0, (), None, None
+        self.alpha, self.v, self.c, self.L = alpha, v, c, None
+        if eps is not None:  # LDP: alpha = 1 and the moments follow from B, R and eps
+            self.L = 2 * (B + R) / eps
+            self.alpha = 1.0
+            self.v = B**2 + R**2 + 2 * self.L**2
+            self.c = R**2 + 2 * self.L**2
+        self.q = self.oversampling() if q is None else q
+        self.plays = []
+        self.rewards = []
+        self.prior()
+        self.b = None
+        self.m = 0
+        self.dictionary = ()
+        self.kstar, self.r = None, None
         self.margin = dict(score=INF, r=INF, cut=INF, sketch=INF, rank=INF)
         self.setup()
         self.beta = self.first_part()
 
+    def oversampling(self):
+        """q of Alg. 4."""
+        if self.constants == "order":
+            return math.log(self.T) / self.acc**2
+        rho = (1 + self.acc) / (1 - self.acc)
+        return 6 * rho * math.log(4 * self.T / self.delta) / self.acc**2
+
     def setup(self):
         pass
 
+    def prior(self):
+        """mu and sigma of a learner that knows nothing."""
+        self.mu = np.zeros(self.n)
+        self.sigma = np.sqrt(np.diag(self.K))
+
     def first_part(self):
         """B, or B(1 + 1/sqrt(1 - acc)) for ATA and MoMA at the constants of the theorems."""
-        return self.B if self.constants == "order" else self.B * (1 + 1 / math.sqrt(1 - self.acc))
+        if self.constants == "order":
+            return self.B
+        return self.B * (1 + 1 / math.sqrt(1 - self.acc))
 
     def width(self, rest):
         return self.first_part() + self.beta_scale * rest
+
+    def growth(self, t):
+        """t^{(1 - alpha)/(2(1 + alpha))}: 1 where two moments exist."""
+        return t ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
 
     @property
     def scores(self):
@@ -211,9 +258,13 @@ class _Oracle:
         return pick(self.scores)
 
     def sketch(self, played):
-        """Alg. 4, l. 3-6, one draw per arm instead of one per play: arm a, played n_a times, is kept with probability 1 - (1 - p_a)^{n_a}."""
+        """Alg. 4, l. 3-6, with one draw per arm instead of one per play.
+
+        Arm a, played n_a times, is kept with probability 1 - (1 - p_a)^{n_a}.
+        """
         u = [0.0] * self.n if self.q == INF else self.rng.random(self.n)
-        kept, margin = [], INF
+        kept = []
+        margin = INF
         for a in range(self.n):
             times = played.count(a)
             if times == 0:
@@ -223,20 +274,39 @@ class _Oracle:
             margin = min(margin, abs(u[a] - keep))
             if u[a] < keep:
                 kept.append(a)
-        self.dictionary, self.m, self.margin["sketch"] = tuple(kept), len(kept), margin
+        self.dictionary = tuple(kept)
+        self.m = len(kept)
+        self.margin["sketch"] = margin
+
+    def sketched_sigma(self, phi, inverse):
+        """sigma^2 = k(x,x) - phi(x)^T phi(x) + lam phi(x)^T V^{-1} phi(x) of every arm x."""
+        sigma = np.zeros(self.n)
+        for x in range(self.n):
+            outside = self.K[x, x] - phi[x] @ phi[x]
+            inside = self.lam * phi[x] @ inverse @ phi[x]
+            sigma[x] = math.sqrt(max(0.0, outside + inside))
+        return sigma
+
+
+# ---- Alg. 2 -------------------------------------------------------------------------------------
 
 
 class _TGP(_Oracle):
-    """Alg. 2, and TGP-UCB of Chowdhury & Gopalan when eps is None; with `weibull` = (theta, a, b) the sub-Weibull schedule."""
+    """Alg. 2, and TGP-UCB of Chowdhury & Gopalan when eps is None.
+
+    With `weibull` = (theta, a, b) the sub-Weibull schedule.
+    """
 
     def setup(self):
         self.gamma = None
-        if self.constants != "order" and (self.eps is not None or self.weibull):
+        if self.constants == "order":
+            return
+        if self.eps is not None or self.weibull:
             self.gamma = greedy_gains(self.K, self.T, self.lam)
             if self.constants == "repaired":
                 self.gamma = [g / (1 - 1 / E) for g in self.gamma]
-        if self.constants != "order":  # the number of dyadic levels that b_1..b_T spans
-            self.J = math.ceil(math.log2(self.threshold(self.T) / self.threshold(1))) + 1
+        # the number of dyadic levels that b_1..b_T spans
+        self.J = math.ceil(math.log2(self.threshold(self.T) / self.threshold(1))) + 1
 
     def first_part(self):
         return self.B
@@ -248,7 +318,8 @@ class _TGP(_Oracle):
             return self.B + (math.log(t) / b) ** theta
         if self.eps is not None:
             return self.B + self.R + self.L * math.log(t)
-        return self.v ** (1 / (1 + self.alpha)) * t ** (1 / (2 * (1 + self.alpha)))
+        p = 1 + self.alpha
+        return self.v ** (1 / p) * t ** (1 / (2 * p))
 
     def feed(self, arm, reward):
         self.plays.append(arm)
@@ -256,39 +327,30 @@ class _TGP(_Oracle):
         self.b = self.threshold(t)
         self.rewards.append(reward if abs(reward) <= self.b else 0.0)  # l. 8
         self.margin["cut"] = abs(abs(reward) - self.b) / self.b if self.b else INF
-        self.mu, self.sigma = exact_posterior(
-            self.K, self.plays, self.rewards, self.lam
-        )  # l. 9, 10
-        # beta_{t+1}, l. 4 and 5 of the next round
-        root_lam = math.sqrt(self.lam)
+        self.mu, self.sigma = exact_posterior(self.K, self.plays, self.rewards, self.lam)  # l. 9-10
+        self.beta = self.width(self.rest(t))  # beta_{t+1}, l. 4 and 5 of the next round
+
+    def rest(self, t):
+        """What beta_{t+1} adds to B."""
+        b, lam = self.b, self.lam
         if self.constants == "order":
-            self.beta = self.width(self.b * math.sqrt(math.log(t + 1)) / root_lam)
-            return
-        level = (
-            math.log(1 / self.delta)
-            if self.constants == "theorem" and not self.weibull
-            else math.log(self.J / self.delta)
-        )
+            return b * math.sqrt(math.log(t + 1)) / math.sqrt(lam)
+        levels = 1 if self.constants == "theorem" and not self.weibull else self.J
+        level = math.log(levels / self.delta)
         if self.weibull:
-            theta, a, b = self.weibull
-            Kw = self.B**2 + a * math.gamma(2 * theta + 1) * b ** (-2 * theta)
-            rest = 2 * math.sqrt(2 / self.lam) * self.b * math.sqrt(
-                self.gamma[t] + level
-            ) + math.sqrt(max(a, 1) * Kw * (math.log(t) + 1) / self.lam)
-        elif self.eps is not None:
+            theta, a, rate = self.weibull
+            Kw = self.B**2 + a * math.gamma(2 * theta + 1) * rate ** (-2 * theta)
+            noise = 2 * math.sqrt(2 / lam) * b * math.sqrt(self.gamma[t] + level)
+            return noise + math.sqrt(max(a, 1) * Kw * (math.log(t) + 1) / lam)
+        if self.eps is not None:
             Kc = self.B**2 + self.R**2 + 2 * self.L**2
-            rest = (
-                2 * math.sqrt(2) / root_lam * self.b * math.sqrt(self.gamma[t] + level)
-                + math.sqrt(Kc * (math.log(t) + 1)) / root_lam
-            )
-        else:
-            rest = (
-                3
-                * self.b
-                * math.sqrt(2 * gain(self.K, self.plays, self.lam) + 2 * level)
-                / root_lam
-            )
-        self.beta = self.width(rest)
+            noise = 2 * math.sqrt(2) / math.sqrt(lam) * b * math.sqrt(self.gamma[t] + level)
+            return noise + math.sqrt(Kc * (math.log(t) + 1)) / math.sqrt(lam)
+        played = gain(self.K, self.plays, lam)
+        return 3 * b * math.sqrt(2 * played + 2 * level) / math.sqrt(lam)
+
+
+# ---- Alg. 1 -------------------------------------------------------------------------------------
 
 
 class _ATA(_Oracle):
@@ -297,73 +359,71 @@ class _ATA(_Oracle):
     def feed(self, arm, reward):
         self.plays.append(arm)
         self.rewards.append(reward)
-        t, T, lam, power = len(self.plays), self.T, self.lam, 1 / (1 + self.alpha)
         self.sketch(self.plays)  # l. 6, 7
-        m = self.m
-        if m == 0:
-            self.mu, self.sigma, self.beta = (
-                np.zeros(self.n),
-                np.sqrt(np.diag(self.K)),
-                self.first_part(),
-            )
-            self.b, self.margin["cut"], self.margin["rank"] = None, INF, INF
+        if self.m == 0:
+            self.prior()
+            self.beta = self.first_part()
+            self.b = None
+            self.margin["cut"] = self.margin["rank"] = INF
             return
-        log = (
-            math.log((m + 1) * T) if self.constants == "order" else math.log(4 * m * T / self.delta)
-        )
-        growth = t ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
+        self.schedule(len(self.plays))
+        self.estimate()
+
+    def schedule(self, t):
+        """b_t, and beta_{t+1}."""
+        m, power, growth = self.m, 1 / (1 + self.alpha), self.growth(t)
+        if self.constants == "order":
+            front = 1
+            log = math.log((m + 1) * self.T)
+        else:
+            front = 4
+            log = math.log(4 * m * self.T / self.delta)
         self.b = (self.v / log) ** power * growth
+        size = front * math.sqrt(m / self.lam) * self.v**power
+        self.beta = self.width(size * log ** (self.alpha / (1 + self.alpha)) * growth)
+
+    def estimate(self):
+        m, lam, b = self.m, self.lam, self.b
         phi, self.margin["rank"] = embedding(self.K, self.dictionary)
         Phi = np.array([phi[x] for x in self.plays])  # l. 8, t x m
         V = Phi.T @ Phi + lam * np.eye(m)
         root = symmetric_power(V, -0.5)
         u = root @ Phi.T  # l. 9, m x t
         y = np.array(self.rewards)
-        self.margin["cut"] = float(np.min(np.abs(np.abs(u * y) - self.b))) / self.b
-        r = np.array([sum(z for z in u[i] * y if abs(z) <= self.b) for i in range(m)])  # l. 10
+        self.margin["cut"] = float(np.min(np.abs(np.abs(u * y) - b))) / b
+        r = np.array([sum(z for z in u[i] * y if abs(z) <= b) for i in range(m)])  # l. 10
         theta = root @ r  # l. 11
-        inverse = np.linalg.inv(V)
-        self.mu = np.array([phi[x] @ theta for x in range(self.n)])  # l. 12, 13
-        self.sigma = np.array(
-            [
-                math.sqrt(
-                    max(0.0, self.K[x, x] - phi[x] @ phi[x] + lam * phi[x] @ inverse @ phi[x])
-                )
-                for x in range(self.n)
-            ]
-        )
-        front = 1 if self.constants == "order" else 4
-        self.beta = self.width(
-            front
-            * math.sqrt(m / lam)
-            * self.v**power
-            * log ** (self.alpha / (1 + self.alpha))
-            * growth
-        )
+        self.mu = np.array([phi[x] @ theta for x in range(self.n)])  # l. 12
+        self.sigma = self.sketched_sigma(phi, np.linalg.inv(V))  # l. 13
+
+
+# ---- Alg. 3 -------------------------------------------------------------------------------------
 
 
 class _MoMA(_Oracle):
-    """Alg. 3. The k-th reward of an epoch triggers the update; the T - Nk rounds left over change nothing."""
+    """Alg. 3. An epoch's k-th reward triggers the update; the T - Nk rounds left change nothing."""
 
     def setup(self):
         if self.k is None:
-            if self.constants == "repaired":
-                self.k = 2
-                while (
-                    math.comb(self.k, math.ceil((self.k - 1) / 2))
-                    * 8.0 ** -math.ceil((self.k - 1) / 2)
-                    > self.delta / 2
-                ):
-                    self.k += 1
-            else:
-                self.k = math.ceil(
-                    (24 if self.constants == "theorem" else 1)
-                    * math.log(4 * E * self.T / self.delta)
-                )
+            self.k = self.plays_per_epoch()
         self.N = self.T // self.k
-        self.epochs, self.columns, self.pending = [], [], []
+        self.epochs = []
+        self.columns = []
+        self.pending = []
         if self.constants == "repaired":
             self.G = greedy_gains(self.K, self.N, self.lam)[-1] / (1 - 1 / E)
+
+    def plays_per_epoch(self):
+        """k, l. 3; repaired: the smallest k that Ville's inequality allows."""
+        if self.constants != "repaired":
+            front = 24 if self.constants == "theorem" else 1
+            return math.ceil(front * math.log(4 * E * self.T / self.delta))
+        k = 2
+        while True:
+            a = math.ceil((k - 1) / 2)
+            if math.comb(k, a) * 8.0**-a <= self.delta / 2:
+                return k
+            k += 1
 
     def feed(self, arm, reward):
         self.plays.append(arm)
@@ -373,114 +433,80 @@ class _MoMA(_Oracle):
         if len(self.pending) < self.k:
             return
         self.epochs.append(arm)  # l. 5, 6
-        self.columns.append(self.pending)
+        self.columns.append(self.summary(self.pending))
         self.pending = []
-        n, lam, power = len(self.epochs), self.lam, 1 / (1 + self.alpha)
         self.sketch(self.epochs)  # l. 7, 8
-        m = self.m
-        if m == 0:
-            self.mu, self.sigma, self.kstar, self.r = (
-                np.zeros(self.n),
-                np.sqrt(np.diag(self.K)),
-                0,
-                [0.0] * self.k,
-            )
-            self.margin["rank"] = INF
-        else:
-            phi, self.margin["rank"] = embedding(self.K, self.dictionary)
-            Phi = np.array([phi[x] for x in self.epochs])  # l. 9
-            V = Phi.T @ Phi + lam * np.eye(m)
-            inverse = np.linalg.inv(V)
-            theta = [
-                inverse @ sum(self.columns[i][j] * phi[self.epochs[i]] for i in range(n))
-                for j in range(self.k)
-            ]  # l. 10
-            self.r = []
-            for j in range(self.k):  # l. 11
-                distances = [
-                    math.sqrt(max(0.0, (theta[j] - theta[s]) @ V @ (theta[j] - theta[s])))
-                    for s in range(self.k)
-                    if s != j
-                ]
-                self.r.append(median(distances))
-            self.kstar = pick([-r for r in self.r])  # l. 12
-            self.margin["r"] = pick_margin([-r for r in self.r])
-            self.mu = np.array([phi[x] @ theta[self.kstar] for x in range(self.n)])  # l. 13, 14
-            self.sigma = np.array(
-                [
-                    math.sqrt(
-                        max(0.0, self.K[x, x] - phi[x] @ phi[x] + lam * phi[x] @ inverse @ phi[x])
-                    )
-                    for x in range(self.n)
-                ]
-            )
-        if self.constants == "repaired":
-            rest = (
-                3
-                * (8 * 2 ** (1 - self.alpha) * self.c) ** power
-                * self.N ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
-                * math.sqrt(2 * self.G / lam)
-            )
-        elif self.constants == "theorem":
-            rest = (
-                3
-                * lam**-0.5
-                * (9 * m * self.c) ** power
-                * n ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
-            )
-        else:
-            rest = (
-                lam**-0.5 * (m * self.c) ** power * n ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
-            )
-        self.beta = self.width(rest)
+        self.estimate()
+        self.beta = self.width(self.rest(len(self.epochs)))
 
+    def summary(self, rewards):
+        return rewards
 
-class _OneSummary(_MoMA):
-    """The baselines "MoM" and "MoMA-avg": an epoch's k rewards become one number, and one ridge estimate is made of these numbers."""
-
-    middle = False
-
-    def feed(self, arm, reward):
-        self.plays.append(arm)
-        if len(self.epochs) == self.N:
-            return
-        self.pending.append(reward)
-        if len(self.pending) < self.k:
-            return
-        self.epochs.append(arm)
-        self.columns.append(
-            median(self.pending) if self.middle else math.fsum(self.pending) / self.k
-        )
-        self.pending = []
-        n, lam = len(self.epochs), self.lam
-        self.sketch(self.epochs)
+    def estimate(self):
         if self.m == 0:
-            self.mu, self.sigma = np.zeros(self.n), np.sqrt(np.diag(self.K))
-        else:
-            phi, self.margin["rank"] = embedding(self.K, self.dictionary)
-            V = lam * np.eye(self.m) + sum(np.outer(phi[x], phi[x]) for x in self.epochs)
-            inverse = np.linalg.inv(V)
-            theta = inverse @ sum(y * phi[x] for x, y in zip(self.epochs, self.columns))
-            self.mu = np.array([phi[x] @ theta for x in range(self.n)])
-            self.sigma = np.array(
-                [
-                    math.sqrt(
-                        max(0.0, self.K[x, x] - phi[x] @ phi[x] + lam * phi[x] @ inverse @ phi[x])
-                    )
-                    for x in range(self.n)
-                ]
-            )
+            self.prior()
+            self.kstar = 0
+            self.r = [0.0] * self.k
+            self.margin["rank"] = INF
+            return
+        phi, self.margin["rank"] = embedding(self.K, self.dictionary)
+        Phi = np.array([phi[x] for x in self.epochs])  # l. 9
+        V = Phi.T @ Phi + self.lam * np.eye(self.m)
+        inverse = np.linalg.inv(V)
+        theta = []
+        for j in range(self.k):  # l. 10
+            weighted = [ys[j] * phi[x] for x, ys in zip(self.epochs, self.columns)]
+            theta.append(inverse @ sum(weighted))
+        self.r = []
+        for j in range(self.k):  # l. 11
+            others = [theta[j] - theta[s] for s in range(self.k) if s != j]
+            self.r.append(median([math.sqrt(max(0.0, d @ V @ d)) for d in others]))
+        self.kstar = pick([-r for r in self.r])  # l. 12
+        self.margin["r"] = pick_margin([-r for r in self.r])
+        self.mu = np.array([phi[x] @ theta[self.kstar] for x in range(self.n)])  # l. 13
+        self.sigma = self.sketched_sigma(phi, inverse)  # l. 14
+
+    def rest(self, n):
+        """What beta_{n+1} adds to its first part."""
+        power, lam = 1 / (1 + self.alpha), self.lam
+        if self.constants == "repaired":
+            size = 3 * (8 * 2 ** (1 - self.alpha) * self.c) ** power
+            return size * self.growth(self.N) * math.sqrt(2 * self.G / lam)
+        if self.constants == "theorem":
+            return 3 * lam**-0.5 * (9 * self.m * self.c) ** power * self.growth(n)
+        return lam**-0.5 * (self.m * self.c) ** power * self.growth(n)
+
+
+# ---- baselines ----------------------------------------------------------------------------------
+
+
+class _MoMAAverage(_MoMA):
+    """The baseline "MoMA-avg": one ridge estimate, made of the means of the epochs' k rewards."""
+
+    def summary(self, rewards):
+        return math.fsum(rewards) / self.k
+
+    def estimate(self):
+        if self.m == 0:
+            self.prior()
+            return
+        phi, self.margin["rank"] = embedding(self.K, self.dictionary)
+        V = self.lam * np.eye(self.m) + sum(np.outer(phi[x], phi[x]) for x in self.epochs)
+        inverse = np.linalg.inv(V)
+        theta = inverse @ sum(y * phi[x] for x, y in zip(self.epochs, self.columns))
+        self.mu = np.array([phi[x] @ theta for x in range(self.n)])
+        self.sigma = self.sketched_sigma(phi, inverse)
+
+    def rest(self, n):
         moment = self.c / self.k**self.alpha  # of a mean of k rewards, up to a factor 2
-        rest = (
-            lam**-0.5
-            * (self.m * moment) ** (1 / (1 + self.alpha))
-            * n ** ((1 - self.alpha) / (2 * (1 + self.alpha)))
-        )
-        self.beta = self.width(rest)
+        return self.lam**-0.5 * (self.m * moment) ** (1 / (1 + self.alpha)) * self.growth(n)
 
 
-class _MoM(_OneSummary):
-    middle = True
+class _MoM(_MoMAAverage):
+    """The baseline "MoM": the same with the medians of the epochs' k rewards."""
+
+    def summary(self, rewards):
+        return median(rewards)
 
 
 class _GPUCB(_Oracle):
@@ -493,27 +519,24 @@ class _GPUCB(_Oracle):
         self.plays.append(arm)
         self.rewards.append(reward)
         self.mu, self.sigma = exact_posterior(self.K, self.plays, self.rewards, self.lam)
-        size, t = self.c ** (1 / (1 + self.alpha)), len(self.plays)
-        log = (
-            math.log(t + 1)
-            if self.constants == "order"
-            else 2 * (gain(self.K, self.plays, self.lam) + math.log(1 / self.delta))
-        )
+        size = self.c ** (1 / (1 + self.alpha))
+        if self.constants == "order":
+            log = math.log(len(self.plays) + 1)
+        else:
+            log = 2 * (gain(self.K, self.plays, self.lam) + math.log(1 / self.delta))
         self.beta = self.width(size * math.sqrt(log / self.lam))
 
     def covariance(self):
-        """k(x, x') - k_t(x)^T (K_t + lam I)^{-1} k_t(x') for all pairs: what Thompson sampling draws from, times beta^2."""
+        """k(x, x') - k_t(x)^T (K_t + lam I)^{-1} k_t(x') of all pairs.
+
+        Thompson sampling draws from it, times beta^2.
+        """
         if not self.plays:
             return self.K
         columns = self.K[self.plays]
-        return (
-            self.K
-            - columns.T
-            @ np.linalg.inv(
-                self.K[np.ix_(self.plays, self.plays)] + self.lam * np.eye(len(self.plays))
-            )
-            @ columns
-        )
+        Kt = self.K[np.ix_(self.plays, self.plays)]
+        inverse = np.linalg.inv(Kt + self.lam * np.eye(len(self.plays)))
+        return self.K - columns.T @ inverse @ columns
 
 
 def median(values):
@@ -526,11 +549,13 @@ def median(values):
 
 
 def oracle(name, K, T, **parameters):
-    return {
+    """The literal program of that name."""
+    programs = {
         "TGP": _TGP,
         "ATA": _ATA,
         "MoMA": _MoMA,
         "MoM": _MoM,
-        "MoMA-avg": _OneSummary,
+        "MoMA-avg": _MoMAAverage,
         "GP-UCB": _GPUCB,
-    }[name](K, T, **parameters)
+    }
+    return programs[name](K, T, **parameters)

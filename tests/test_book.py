@@ -1,4 +1,7 @@
-"""The rendered book in a real browser, opened from disk without network. Needs Chromium: `apt install chromium`, or CHROMIUM=/path."""
+"""The rendered book in a real browser, opened from disk without network.
+
+Needs Chromium: `apt install chromium`, or CHROMIUM=/path.
+"""
 
 import os
 import re
@@ -20,7 +23,10 @@ CHROMIUM = (
     or shutil.which("chromium-browser")
     or shutil.which("google-chrome")
 )
-HOW = "NO BROWSER: the tests of the rendered book are SKIPPED. Install one (`apt install chromium`) or set CHROMIUM=/path/to/chromium."
+HOW = (
+    "NO BROWSER: the tests of the rendered book are SKIPPED. Install one (`apt install chromium`)"
+    " or set CHROMIUM=/path/to/chromium."
+)
 PAGES = re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text("utf-8"))
 THEME = {
     ("summary-name", "<summary>"),  # the sidebar's folding arrows
@@ -58,7 +64,9 @@ class Document(HTMLParser):
 
 
 def test_no_broken_internal_link_image_or_anchor(book):
-    site, seen, broken = book / "html", {}, []
+    site = book / "html"
+    seen = {}
+    broken = []
     ids = lambda path: seen.setdefault(
         path, Document(path).ids if path.suffix == ".html" else set()
     )
@@ -86,7 +94,10 @@ def test_every_rendered_link_to_a_statement_says_the_kind_and_number_of_its_box(
         for page in sorted((book / "html/book").rglob("*.html"))
     }
     plain = lambda fragment: " ".join(re.sub(r"<[^>]*>", " ", fragment).split())
-    box = rf'<div class="proof (?:{"|".join(KINDS)}) admonition" id="([\w-]+)">\s*<p class="admonition-title"[^>]*>(.*?)</p>'
+    box = (
+        rf'<div class="proof (?:{"|".join(KINDS)}) admonition" id="([\w-]+)">\s*<p'
+        r' class="admonition-title"[^>]*>(.*?)</p>'
+    )
     boxes = {
         label: plain(heading)
         for text in texts.values()
@@ -109,7 +120,10 @@ def test_every_rendered_link_to_a_statement_says_the_kind_and_number_of_its_box(
 
 
 def test_the_same_quantity_has_the_same_value_on_every_page(book):
-    """Computed on two pages by two programs: the paper's proof with Pinsker's 1/2 and without privacy, at Matérn, T = 10^4, eps = 1."""
+    """Computed on two pages by two programs.
+
+    The paper's proof with Pinsker's 1/2 and without privacy, at Matérn, T = 10^4, eps = 1.
+    """
     sys.path.insert(0, str(ROOT / "tools"))
     import shelf
 
@@ -133,7 +147,8 @@ def test_no_page_writes_minus_zero_powers_with_e_or_an_empty_exception(book):
         found += [
             f"{page.stem}: {m[0]}"
             for m in re.finditer(
-                r".{0,30}(?<![\w.])(?:[-−]0\.0+(?!\d)|\d(?:\.\d+)?e[+-]?\d{1,3}(?!\w)|all but 0 of).{0,20}",
+                r".{0,30}(?<![\w.])(?:[-−]0\.0+(?!\d)|\d(?:\.\d+)?e[+-]?\d{1,3}(?!\w)|all but 0"
+                r" of).{0,20}",
                 text,
             )
         ]
@@ -164,11 +179,9 @@ def browser():
 
 def load(browser, book, name, query=""):
     """-> page with its maths typeset, console errors, outside requests."""
-    page, errors, outside = (
-        browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light"),
-        [],
-        [],
-    )
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    errors = []
+    outside = []
     page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
     page.on("pageerror", lambda e: errors.append(str(e)))
     page.on(
@@ -179,7 +192,8 @@ def load(browser, book, name, query=""):
     )
     page.goto((book / f"html/{name}.html").as_uri() + query, timeout=120_000)
     page.wait_for_function(
-        "!document.querySelector('script[src*=mathjax]') || (window.MathJax && MathJax.startup && MathJax.startup.promise)",
+        "!document.querySelector('script[src*=mathjax]') || (window.MathJax && MathJax.startup &&"
+        " MathJax.startup.promise)",
         timeout=120_000,
     )
     page.evaluate("window.MathJax && MathJax.startup && MathJax.startup.promise")
@@ -195,10 +209,16 @@ def opened(request, browser, book):
 
 
 AXE = """async () => {
-    const look = (e) => { const s = getComputedStyle(e); return [s.color, s.backgroundColor, s.opacity, s.fontSize, s.fontWeight].join() };
-    const programs = [...document.querySelectorAll('pre')].filter((e) => [...e.children].every((token) => token.matches('span') && !token.children.length));
+    const look = (e) => {
+        const s = getComputedStyle(e);
+        return [s.color, s.backgroundColor, s.opacity, s.fontSize, s.fontWeight].join();
+    };
+    const plain = (token) => token.matches('span') && !token.children.length;
+    const programs = [...document.querySelectorAll('pre')].filter(
+        (e) => [...e.children].every(plain));
     const inside = programs.map((e) => [...e.childNodes]);
-    const short = programs.map((e) => [e.textContent, ...new Map([...e.children].map((token) => [look(token), token])).values()]);
+    const kinds = (e) => new Map([...e.children].map((token) => [look(token), token])).values();
+    const short = programs.map((e) => [e.textContent, ...kinds(e)]);
     programs.forEach((e, i) => e.replaceChildren(...short[i]));
     const found = await axe.run(document, {resultTypes: ['violations'], preload: false});
     programs.forEach((e, i) => e.replaceChildren(...inside[i]));
@@ -209,7 +229,8 @@ AXE = """async () => {
 def serious(page):
     """What axe-core finds serious or worse on the page and the theme does not bring.
 
-    Programs are shown to it as plain text followed by one token of each look: it takes half of its time to find out which of thousands of tokens lies where.
+    Programs are shown to it as plain text followed by one token of each look: it takes half of its
+    time to find out which of thousands of tokens lies where.
     """
     page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
     found = page.evaluate(AXE)
@@ -228,25 +249,34 @@ def test_page_opens_offline_with_maths_and_images_and_without_errors(opened):
     assert not errors and not outside
     assert (
         page.evaluate(
-            "[...document.images].filter(i => !(i.complete && i.naturalWidth)).map(i => i.src.slice(0, 80))"
+            "[...document.images].filter(i => !(i.complete && i.naturalWidth)).map(i =>"
+            " i.src.slice(0, 80))"
         )
         == []
     )
     assert (
         page.evaluate(
-            "[...document.images].filter(i => !i.alt.trim() && i.closest('article')).map(i => i.src.slice(0, 80))"
+            "[...document.images].filter(i => !i.alt.trim() && i.closest('article')).map(i =>"
+            " i.src.slice(0, 80))"
         )
         == []
     )
-    text = page.evaluate("""() => { const copy = document.body.cloneNode(true);
-        copy.querySelectorAll('pre, code, script, style, mjx-container').forEach(n => n.remove()); return copy.textContent }""")
+    text = page.evaluate(
+        """() => { const copy = document.body.cloneNode(true);
+        const apart = 'pre, code, script, style, mjx-container';
+        copy.querySelectorAll(apart).forEach(n => n.remove());
+        return copy.textContent }"""
+    )
     # also in the sidebar, which gets no MathJax on pages without maths
     assert not re.findall(
         r"\\[a-zA-Z]+\{?|\\\(|\$\$|\$[^$\n]{1,60}\$|\{(?:glue|prf|cite|doc|ref|numref)[^}]*\}`",
         text,
     )
     assert page.locator("mjx-merror").count() == 0
-    bells = "[...document.querySelectorAll('div.proof > .admonition-title')].filter(e => getComputedStyle(e, '::after').content != 'none').length"
+    bells = (
+        "[...document.querySelectorAll('div.proof > .admonition-title')].filter(e =>"
+        " getComputedStyle(e, '::after').content != 'none').length"
+    )
     assert page.evaluate(bells) == 0
 
 
@@ -262,12 +292,18 @@ def test_page_fits_a_phone_and_stays_accessible_in_dark_mode(opened):
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function("document.documentElement.dataset.theme == 'dark'")
     page.wait_for_timeout(400)  # the theme makes what now scrolls focusable a moment after a resize
-    culprits = """[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > 391 && !e.closest(
-        'pre, .ldpbo-figure, .ldpbo-table, table, mjx-container, [style*=overflow]')).map(e => e.outerHTML.slice(0, 90)).slice(0, 5)"""
+    culprits = """[...document.querySelectorAll('main *')].filter(
+        e => e.getBoundingClientRect().right > 391 && !e.closest(
+        'pre, .ldpbo-figure, .ldpbo-table, table, mjx-container, [style*=overflow]'))
+        .map(e => e.outerHTML.slice(0, 90)).slice(0, 5)"""
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390 and not errors, (wide, page.evaluate(culprits))
-    cut = """[...document.querySelectorAll('article mjx-math')].filter(m => { const box = m.closest('span.math, mjx-container[display]');
-        return box && box.clientWidth && m.getBoundingClientRect().width > box.getBoundingClientRect().width + 8 && getComputedStyle(box).overflowX != 'auto' })
+    cut = """[...document.querySelectorAll('article mjx-math')].filter(m => {
+        const box = m.closest('span.math, mjx-container[display]');
+        if (!box || !box.clientWidth) return false;
+        const room = box.getBoundingClientRect().width + 8;
+        const wider = m.getBoundingClientRect().width > room;
+        return wider && getComputedStyle(box).overflowX != 'auto' })
         .map(m => m.textContent.slice(0, 60))"""
     assert page.evaluate(cut) == []  # a formula wider than a phone can be scrolled
     if serious(page):
@@ -288,6 +324,5 @@ def test_a_figures_svg_and_csv_can_be_downloaded(browser, book):
     for kind, begins in (("svg", "<?xml"), ("csv", "data,setting,algorithm,t,mean,low,high")):
         with page.expect_download() as download:
             page.locator(f'a[download="fig-panel-2a-regret.{kind}"]').click()
-        assert Path(download.value.path()).read_text("utf-8").startswith(
-            begins
-        ) and download.value.suggested_filename.endswith(kind)
+        assert Path(download.value.path()).read_text("utf-8").startswith(begins)
+        assert download.value.suggested_filename.endswith(kind)

@@ -1,5 +1,6 @@
-"""The build program, on a toy book in a temporary folder: nothing is lost or half-written whatever happens to it."""
+"""The build program on a toy book: whatever happens to it, nothing is lost or half-written."""
 
+import ast
 import base64
 import hashlib
 import importlib
@@ -14,11 +15,16 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 import time
-import zipfile
 from pathlib import Path
 
 import pytest
+
+import pdf
+import store
+import tidy
+from ldpbo import provenance
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURE = {
@@ -52,25 +58,27 @@ def notebook(*sources, metadata=None, tags=("parameters",)):
     )
 
 
+PARTS = "build pages dependencies run execute kernels tidy render pdf store terminal".split()
 TOY = (
     "n = 3   # size",
-    "import time\nfrom ldpbo import figures as fig",
+    "import time\nfrom ldpbo import plots, results, show",
     "time.sleep(0.5)",
-    "figure, ax = fig.axes()\nax.plot(range(n))\nfig.show(figure, 'fig-toy-line', data={'y': range(n)})",
+    "figure, ax = plots.axes()\nax.plot(range(n))\n"
+    "show.figure(figure, 'fig-toy-line', data={'y': range(n)})",
 )
 
 
 class Project:
-    """A folder with the real build program, core and configuration, and three toy pages from two notebooks."""
+    """A folder with the real build program and core, and three toy pages from two notebooks."""
 
     def __init__(self, root):
         self.root = root
         (root / "notebooks/params").mkdir(parents=True)
         (root / "data").mkdir()
         for name in (
-            "tools/build.py",
+            *(f"tools/{part}.py" for part in PARTS),
             "ldpbo_core.py",
-            *(f"ldpbo/{p.name}" for p in ROOT.glob("ldpbo/*.py")),
+            *(f"ldpbo/{p.name}" for p in ROOT.glob("ldpbo/*.*")),
             "requirements.lock",
             "_config.yml",
         ):
@@ -94,23 +102,20 @@ class Project:
     def write(self, name, text):
         (self.root / name).write_text(text, "utf-8")
 
+    def environment(self, **more):
+        return os.environ | {"PYTHONPATH": str(self.root)} | more
+
     def start(self, *args, **options):
-        return subprocess.Popen(
-            [sys.executable, "tools/build.py", *args],
-            cwd=self.root,
-            text=True,
-            **{
-                "env": os.environ | {"PYTHONPATH": str(self.root)},
-                "stdout": subprocess.PIPE,
-                "stderr": subprocess.PIPE,
-            }
-            | options,
-        )
+        defaults = {
+            "env": self.environment(),
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+        }
+        command = [sys.executable, "tools/build.py", *args]
+        return subprocess.Popen(command, cwd=self.root, text=True, **defaults | options)
 
     def build(self, *args, env=None, **options):
-        process = self.start(
-            *args, env=os.environ | {"PYTHONPATH": str(self.root)} | (env or {}), **options
-        )
+        process = self.start(*args, env=self.environment(**env or {}), **options)
         self.out, self.err = process.communicate(timeout=300)
         return process.returncode
 
@@ -196,7 +201,7 @@ def interrupt(project, **options):
 
 
 def test_interrupted_in_the_background_of_a_script_it_stops_as_well(project):
-    """A shell without job control starts `... &` with SIGINT ignored, and Python then installs no handler."""
+    """A shell without job control starts `... &` with SIGINT ignored, which Python leaves so."""
     said, code = interrupt(project, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
     assert "next run goes on" in said and code == 130
 
@@ -323,14 +328,26 @@ def test_a_renderer_that_hangs_is_ended_with_a_message(clean):
     assert "0.5 s" in clean.err and "Traceback" not in clean.err
 
 
-def test_a_long_cell_shows_on_the_terminal_where_it_is_and_for_how_long(clean):
-    clean.write("notebooks/plain.ipynb", notebook("m = 1", "import time\ntime.sleep(4)"))
+def on_a_terminal(project, kind, columns=100):
+    """What a build of the page `plain` writes to a terminal."""
     ours, theirs = pty.openpty()
-    process = clean.start("plain", stdout=theirs)
+    termios.tcsetwinsize(theirs, (24, columns))
+    process = project.start("plain", stdout=theirs, env=project.environment(TERM=kind))
     os.close(theirs)
     assert "" == process.communicate(timeout=60)[1]
-    shown = os.read(ours, 10**6).decode()
-    assert "plain (cell 3 of 3, 2 s)" in shown and "elapsed 0:0" in shown
+    return os.read(ours, 10**6).decode()
+
+
+def test_a_long_cell_shows_on_the_terminal_where_it_is_and_for_how_long(clean):
+    clean.write("notebooks/plain.ipynb", notebook("m = 1", "import time\ntime.sleep(4)"))
+    shown = on_a_terminal(clean, "xterm")
+    assert "plain (cell 3 of 3, 2 s)" in shown and "elapsed 00:0" in shown
+
+
+def test_a_terminal_without_a_cursor_gets_a_line_a_page(clean):
+    clean.write("notebooks/plain.ipynb", notebook("m = 1", "import time\ntime.sleep(2)"))
+    shown = on_a_terminal(clean, "dumb").replace("\r\n", "\n")
+    assert "[ 1/1] plain " in shown and not re.search(r"[\r\x1b]", shown)
 
 
 def test_a_table_for_other_pages_stays_in_the_executed_page_and_readers_do_not_see_it(clean):
@@ -367,23 +384,19 @@ def test_npm_that_hangs_is_ended_and_the_page_goes_to_the_cdn(assets, monkeypatc
     monkeypatch.setenv("PATH", f"{npm.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(assets, "NPM_SECONDS", 0.5)
     with pytest.raises(assets.NoPackages, match="0.5 s"):
-        assets._package("pyodide")
+        assets.package("pyodide")
 
 
 def test_an_altered_file_of_the_runtime_is_made_again(assets, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(assets, "_script", lambda packages: b"runtime")
-    path = assets._runtime({})
-    assert (
-        path.read_bytes() == b"runtime"
-        and assets._runtime({}) == path
-        and capsys.readouterr().out == ""
-    )
-    for damage in (b"", b"runtime;alert(1)"):
+    monkeypatch.setattr(assets, "make_script", lambda pyodide, numpy: b"runtime")
+    name, script = assets.runtime({}, {})
+    assert script == b"runtime" and assets.runtime({}, {}) == (name, script)
+    assert capsys.readouterr().out == ""
+    path = tmp_path / "npm" / Path(name).stem
+    for damage in (b"", b"runtime;alert(1)", path.read_bytes() + b";alert(1)"):
         path.write_bytes(damage)
-        assert (
-            assets._runtime({}).read_bytes() == b"runtime"
-            and "is not what was written" in capsys.readouterr().out
-        )
+        assert assets.runtime({}, {}) == (name, b"runtime")
+        assert "is not what was written" in capsys.readouterr().out
 
 
 def test_an_altered_package_is_downloaded_again(assets, monkeypatch, tmp_path, capsys):
@@ -394,15 +407,15 @@ def test_an_altered_package_is_downloaded_again(assets, monkeypatch, tmp_path, c
     npm.chmod(0o755)
     monkeypatch.setenv("PATH", f"{npm.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(assets, "PINS", {"toy": ("1.0", good)})
-    path = assets._package("toy")
+    path = assets.package("toy")
     path.write_bytes(b"bad\n")
     assert (
-        assets._package("toy").read_bytes() == b"good\n"
+        assets.package("toy").read_bytes() == b"good\n"
         and "downloaded again" in capsys.readouterr().out
     )
     monkeypatch.setattr(assets, "PINS", {"toy": ("1.0", "other")})
     with pytest.raises(RuntimeError, match="pinned is other"):
-        assets._package("toy")
+        assets.package("toy")
 
 
 def test_the_whole_book_is_printed_with_links_that_work_and_only_when_it_changed(clean):
@@ -437,24 +450,19 @@ def test_the_whole_book_is_printed_with_links_that_work_and_only_when_it_changed
 
 def test_a_printed_book_offers_its_pdf_and_stays_whole(tmp_path):
     """The link is hidden until there is something to load."""
-    program = """import sys; from pathlib import Path; import build
-site = Path(sys.argv[1]); page = site / "book/reproduce.html"
-build.record(site, "digest")
-build.offer(site, "book/reproduce.html"); build.offer(site, "book/missing.html")
-print(build.whole(site, "digest"), page.read_text())"""
     page = tmp_path / "book/reproduce.html"
     page.parent.mkdir()
     page.write_text(
-        '<p><a class="ldpbo-pdf" data-href="../ldpbo.pdf" hidden="">PDF</a><span class="ldpbo-no-pdf">none,\n<code>make pdf</code></span>.</p>'
+        '<p><a class="ldpbo-pdf" data-href="../ldpbo.pdf" hidden="">PDF</a>'
+        '<span class="ldpbo-no-pdf">none,\n<code>make pdf</code></span>.</p>'
     )
-    out = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert out == 'True <p><a class="ldpbo-pdf" href="../ldpbo.pdf">PDF</a>.</p>\n'
+    store.seal_folder(tmp_path, "digest")
+    for name in ("reproduce", "missing"):
+        pdf.offer(tmp_path / f"book/{name}.html")
+    assert page.read_text() == '<p><a class="ldpbo-pdf" href="../ldpbo.pdf">PDF</a>.</p>'
+    assert not store.is_whole(tmp_path, "digest")
+    store.seal_folder(tmp_path, "digest")
+    assert store.is_whole(tmp_path, "digest") and not store.is_whole(tmp_path, "other")
 
 
 def test_without_chromium_the_book_is_there_and_the_pdf_is_a_message(project, tmp_path):
@@ -466,21 +474,28 @@ def test_without_chromium_the_book_is_there_and_the_pdf_is_a_message(project, tm
     )
 
 
-def test_stored_results_of_another_code_stop_a_full_build_before_anything_runs(clean):
-    code = importlib.import_module("ldpbo.provenance").code_hash()
+def test_stored_results_of_another_code_lock_nobody_out(clean):
+    """The pages that show them mark them; tests/test_originals.py has the mark."""
     clean.write("data/originals.json", '{"code": "0123456789ab", "panels": {}}')
-    assert clean.build() == 1
-    assert (
-        "made by code 0123456789ab" in clean.err
-        and code in clean.err
-        and "make originals" in clean.err
-        and " pages, " not in clean.out
-    )
-    assert clean.build("plain") == 0, (
-        clean.err
-    )  # a single page, as `make originals` itself asks for
-    clean.write("data/originals.json", json.dumps({"code": code, "panels": {}}))
     assert clean.build() == 0, clean.err
+
+
+def test_a_page_alone_is_run_and_rendered_and_the_book_stays(clean):
+    before = clean.bytes("_build/html")
+    text = notebook("m = 1", "print('alone', 6 * 7)")
+    clean.write("notebooks/plain.ipynb", text.replace("A toy", "A toy of {ref}`another-page`"))
+    start = time.time()
+    assert clean.build("plain") == 0, clean.err
+    assert time.time() - start < 20
+    (address,) = re.findall(r"^Open file://(\S+)$", clean.out, re.M)
+    page = Path(address).read_text("utf-8")
+    assert "alone 42" in page and "A toy" in page
+    assert Path(address).is_relative_to(clean.root / "_build/preview")
+    assert clean.bytes("_build/html") == before
+    assert clean.build("plain", "toy_b") == 0, clean.err
+    assert "1 of 2 pages unchanged" in clean.out or "2 of 2 pages unchanged" in clean.out
+    page = (clean.root / "_build/preview/book/pages/toy_b.html").read_text("utf-8")
+    assert 'id="fig-toy-b-line"' in page
 
 
 @pytest.mark.parametrize(
@@ -501,7 +516,7 @@ def test_stored_results_of_another_code_stop_a_full_build_before_anything_runs(c
     ],
 )
 def test_values_are_put_into_the_text_of_a_parameters_cell(source, values, expected):
-    assert importlib.import_module("build").with_values(source, values) == expected
+    assert tidy.with_values(source, values) == expected
 
 
 def test_a_page_shows_its_parameters_once_with_the_values_used(project):
@@ -590,52 +605,106 @@ def test_a_fault_stops_the_build_in_one_screen_and_the_last_good_book_stays(
     clean.write(name, text)
     assert clean.build() == 1
     assert all(words in clean.err for words in said), clean.err
-    assert (
-        len(clean.err.splitlines()) <= 40
-        and 'Traceback (most recent call last):\n  File "tools/build.py"' not in clean.err
+    assert len(clean.err.splitlines()) <= 40 and not re.search(
+        r"Traceback.*:\n  File .*tools/", clean.err
     )
     assert clean.bytes("_build/html", "_build/src/book/pages") == before
 
 
 @pytest.mark.parametrize(
-    "name, pages",
+    "text, same",
     [
-        ("ldpbo_core.py", ["plain", "toy_a", "toy_b"]),
-        ("requirements.lock", ["plain", "toy_a", "toy_b"]),
-        ("notebooks/params/toy_b.yml", ["toy_b"]),
-        ("data/stocks.csv", ["plain"]),
-        ("data/sweeps/widths.csv", ["toy_b"]),
-        ("data/sweeps/width.csv", []),
-        ("book/index.md", []),
+        ('def f(x):\n    """Another docstring."""\n    return x + 1  # a comment\n', True),
+        ("def f(\n    x,\n):\n\n    return (x + 1)\n", True),
+        ("def f(x):\n    return x + 2\n", False),
+        ("def f(y):\n    return y + 1\n", False),
+        ("def f(x):\n    'text'; 'more'\n    return x + 1\n", False),
     ],
 )
-def test_a_page_runs_again_exactly_when_something_it_depends_on_changed(clean, name, pages):
-    (clean.root / "data/sweeps").mkdir(exist_ok=True)
-    clean.write(
-        "notebooks/params/toy_b.yml", "n: 5   # and a page that is told which sweep to show\n"
-    )
-    clean.write("notebooks/toy.ipynb", notebook("n = 3   # size\nsweep = ''   # name", metadata={}))
+def test_comments_docstrings_and_layout_are_no_syntax(text, same):
+    plain = 'def f(x):\n    """A docstring."""\n    return x + 1\n'
+    syntax = [provenance.syntax(ast.parse(source)) for source in (plain, text)]
+    assert (syntax[0] == syntax[1]) == same
+
+
+DIGESTS = """
+import dependencies, pages
+known = pages.load(quick=False)
+print(*(f"{name}={dependencies.digest(known[name], known)}" for name in known))
+"""
+
+
+def digests(project):
+    """What the digest of each page is now."""
+    path = os.pathsep.join([str(project.root), str(project.root / "tools")])
+    out = subprocess.run(
+        [sys.executable, "-c", DIGESTS],
+        cwd=project.root,
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return dict(word.split("=") for word in out.split())
+
+
+@pytest.mark.parametrize(
+    "name, more, pages",
+    [
+        ("ldpbo_core.py", "x = 1\n", ["toy_a", "toy_b"]),
+        ("ldpbo_core.py", "# a comment\n", []),
+        ("ldpbo/bounds.py", "x = 1\n", ["toy_a", "toy_b"]),
+        ("ldpbo/checks.py", "x = 1\n", ["toy_a", "toy_b"]),
+        ("ldpbo/labels.py", "x = 1\n", ["plain"]),
+        ("ldpbo/words.py", "x = 1\n", ["plain"]),
+        ("ldpbo/words.py", "# a comment\n", []),
+        ("ldpbo/nobody.py", "x = 1\n", []),
+        ("notebooks/toy/draw.py", "# shown as it is\n", ["toy_a", "toy_b"]),
+        ("notebooks/another/label.py", "x = 1\n", []),
+        ("requirements.lock", "\n", ["plain", "toy_a", "toy_b"]),
+        ("notebooks/params/toy_b.yml", "n: 6\n", ["toy_b"]),
+        ("data/stocks.csv", "\n", ["plain"]),
+        ("data/sweeps/widths.csv", "\n", ["toy_b"]),
+        ("data/sweeps/width.csv", "\n", []),
+        ("data/words.json", "\n", ["plain"]),
+        ("book/index.md", "\n", []),
+    ],
+)
+def test_a_page_runs_again_exactly_when_something_it_depends_on_changed(clean, name, more, pages):
+    """toy draws with the core and a program beside it; plain has two modules of its own."""
+    for folder in ("data/sweeps", "notebooks/toy", "notebooks/another"):
+        (clean.root / folder).mkdir(exist_ok=True)
+    draw = "from notebooks.toy import draw\ndraw.line()"
+    clean.write("notebooks/toy.ipynb", notebook("n = 3   # size\nsweep = ''   # name", draw))
+    clean.write("notebooks/toy/draw.py", "def line():\n    from ldpbo import results, show\n")
+    clean.write("notebooks/another/label.py", "")
     clean.write("notebooks/params/toy_b.yml", "n: 5\nsweep: widths\n")
-    digest = (
-        "import build; pages = {p: build.Page(p, None, False) for p in ('toy_a', 'toy_b', 'plain')}; "
-        "print(*(pages[p].digest(pages) for p in pages))"
-    )
-    ask = lambda: subprocess.run(
-        [sys.executable, "-c", digest], cwd=clean.root, capture_output=True, text=True, check=True
-    ).stdout.split()
-    before = ask()
+    cells = ("m = 1", "%matplotlib inline\nfrom ldpbo import labels", "print('stock', m)")
+    clean.write("notebooks/plain.ipynb", notebook(*cells))
+    clean.write("ldpbo/labels.py", "import ldpbo.words\n")
+    clean.write("ldpbo/words.py", "FILE = 'data/words.json'\n")
+    clean.write("ldpbo/nobody.py", "")
+    before = digests(clean)
     with open(clean.root / name, "a") as file:
-        file.write("n: 6\n" if name.endswith("yml") else "\n")
-    assert (
-        sorted(p for p, a, b in zip(("toy_a", "toy_b", "plain"), before, ask()) if a != b) == pages
-    )
+        file.write(more)
+    after = digests(clean)
+    assert sorted(page for page in before if before[page] != after[page]) == pages
+
+
+def test_a_page_imports_the_programs_beside_it_by_its_name(clean):
+    (clean.root / "notebooks/plain").mkdir(exist_ok=True)
+    clean.write("notebooks/plain/words.py", "TEXT = 'beside the page'\n")
+    cell = "from notebooks.plain import words\nwords.TEXT"
+    clean.write("notebooks/plain.ipynb", notebook("m = 1", cell))
+    assert clean.build("plain") == 0, clean.err
+    assert "beside the page" in (clean.root / "_build/src/book/pages/plain.ipynb").read_text()
 
 
 def test_the_page_that_needs_others_runs_after_them_and_again_when_they_change(clean):
     reader = json.loads(
         notebook(
             "m = 1",
-            "from ldpbo import figures as fig\nprint(fig.load('toy_b', 'fig-toy-b-line')['y'])",
+            "from ldpbo import results\nprint(results.load('toy_b', 'fig-toy-b-line')['y'])",
         )
     )
     reader["metadata"]["needs"] = ["toy_*"]
@@ -651,233 +720,3 @@ def test_the_page_that_needs_others_runs_after_them_and_again_when_they_change(c
     clean.write("notebooks/params/toy_b.yml", "n: 2\n")
     assert clean.build("reader") == 0, clean.err
     assert "[0. 1.]" in (clean.root / "_build/src/book/pages/reader.ipynb").read_text()
-
-
-# ---- make and its .venv ----------------------------------------------------------------------------------------
-
-
-def wheel(folder, name, files, scripts="", with_hash=True):
-    """The line of a lock file for a package that is made here, without network."""
-    path, info = folder / f"{name}-1.0-py3-none-any.whl", f"{name}-1.0.dist-info"
-    with zipfile.ZipFile(path, "w") as archive:
-        for file, text in {
-            f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
-            f"{info}/entry_points.txt": scripts,
-            f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-            f"{info}/RECORD": "",
-            **files,
-        }.items():
-            (entry := zipfile.ZipInfo(file)).external_attr = 0o100755 << 16  # a script may be run
-            archive.writestr(entry, text)
-    return (
-        f"{name} @ {path.as_uri()}"
-        + f" --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}" * with_hash
-        + "\n"
-    )
-
-
-def locked(folder, uv=None, hashed=("uv", "toy")):
-    """A lock file of two packages: `uv` is the shell script given, else one that starts the real one; `toy` has a program."""
-    uv = uv or f'exec "{importlib.import_module("uv").find_uv_bin()}" "$@"'
-    return wheel(
-        folder, "uv", {"uv-1.0.data/scripts/uv": f"#!/bin/sh\n{uv}\n"}, with_hash="uv" in hashed
-    ) + wheel(
-        folder,
-        "toy",
-        {"toy.py": "def main(): print('toy runs')\n"},
-        "[console_scripts]\ntoy = toy:main\n",
-        "toy" in hashed,
-    )
-
-
-def makefile(folder, uv=None):
-    """`make` on a project that locks two small packages -> function (words) -> finished process; .root is the project."""
-    for name in ("Makefile", "tools/environment.py"):
-        (folder / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
-    (folder / "requirements.lock").write_text(locked(folder, uv))
-    (folder / "pyproject.toml").write_text("")
-    env = {k: v for k, v in os.environ.items() if k not in ("PYTHON", "MAKEFLAGS")} | {
-        "PIP_NO_INDEX": "1",
-        "UV_OFFLINE": "1",
-        "UV_CACHE_DIR": str(folder / "cache"),
-    }
-    call = lambda *words: subprocess.run(
-        ["make", "-s", *words], cwd=folder, env=env, capture_output=True, text=True, timeout=300
-    )
-    call.root = folder
-    return call
-
-
-def installed(make):
-    """What the program of `toy` in .venv says, and what installed it."""
-    (by,) = make.root.glob(".venv/lib/python*/site-packages/toy-1.0.dist-info/INSTALLER")
-    return subprocess.run(
-        [make.root / ".venv/bin/toy"], capture_output=True, text=True
-    ).stdout, by.read_text().strip()
-
-
-@pytest.fixture
-def make(tmp_path):
-    return makefile(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """`makefile` where an environment was made; .venv was a symbolic link to .other before; .said is what `make` wrote.
-
-    The path is too long for the first line of a program, which then is one of the shell that starts Python."""
-    make = makefile(tmp_path_factory.mktemp("made" + "-long" * 25))
-    make.other = tmp_path_factory.mktemp("other")
-    (make.other / "mine.txt").write_text("mine")
-    (make.root / ".venv").symlink_to(make.other)
-    make.said = make("venv")
-    return make
-
-
-def test_what_a_symbolic_link_leads_to_is_never_emptied(made):
-    assert made.said.returncode == 0, made.said.stderr
-    assert (made.other / "mine.txt").read_text() == "mine" and len(list(made.other.iterdir())) == 1
-    assert (made.root / ".venv/bin/python").exists() and not (made.root / ".venv").is_symlink()
-
-
-def test_uv_installs_the_locked_packages_without_a_word_and_their_programs_run(made):
-    assert (
-        made.said.returncode == 0 and made.said.stdout.count("\n") == 1 and made.said.stderr == ""
-    ), made.said
-    assert installed(made) == ("toy runs\n", "uv")
-    assert (
-        f"{made.root}/.venv/bin/python" in (text := (made.root / ".venv/bin/toy").read_text())
-        and ".venv.new" not in text
-    )
-    assert ".venv.new" not in (made.root / ".venv/bin/activate").read_text()
-
-
-def test_the_environment_is_made_again_when_its_content_changed_and_the_old_one_stays_until_then(
-    made,
-):
-    assert made.said.returncode == 0 and "Installing" in made.said.stdout, made.said.stderr
-    pip = made.root / ".venv/bin/pip"
-    assert (
-        f"{made.root}/.venv/bin/python" in pip.read_text()
-        and subprocess.run([pip, "--version"]).returncode == 0
-    )
-    assert (
-        str(made.root)
-        in subprocess.run(
-            [made.root / ".venv/bin/python", "-c", "import sys; print(sys.path)"],
-            capture_output=True,
-            text=True,
-            cwd="/",
-        ).stdout
-    )
-    os.utime(made.root / "requirements.lock", (2**32, 2**32))
-    assert made("venv").stdout == ""
-    for hashed in (
-        ["uv"],
-        [],
-    ):  # nobody vouches for toy; nor for uv: pip wants all hashes as soon as one is there
-        (made.root / "requirements.lock").write_text(locked(made.root, hashed=hashed))
-        done = made("venv")
-        assert "--require-hashes" in done.stderr and (
-            "--require-hashes" in done.stdout or not hashed
-        ), done
-        assert (
-            "Installing" in done.stdout
-            and done.returncode != 0
-            and "is as it was" in done.stderr
-            and "Traceback" not in done.stderr
-        )
-        assert (made.root / ".venv/.ready").exists() and installed(made) == ("toy runs\n", "uv")
-        assert not list(made.root.glob(".venv.[no]*"))
-
-
-@pytest.fixture(scope="module")
-def fallen(tmp_path_factory):
-    """`makefile` where uv left half of toy and failed; .held are the files that uv had open, .said is what `make` wrote."""
-    folder = tmp_path_factory.mktemp("fallen")
-    site = '"$(dirname "$0")"/../lib/python*/site-packages'
-    make = makefile(
-        folder,
-        f"ls -l /proc/self/fd > '{folder}/held'; cd {site}; mkdir toy-1.0.dist-info\n"
-        "echo 'half =' | tee toy.py left.py; echo 'Name: toy\nVersion: 1.0' > toy-1.0.dist-info/METADATA\n"
-        "echo 'error: no such index\n  Caused by: a mirror' >&2; exit 2",
-    )
-    make.said, make.held = make("venv"), folder / "held"
-    return make
-
-
-def test_where_uv_fails_pip_installs_everything_anew_and_one_line_says_why(fallen):
-    assert fallen.said.returncode == 0 and fallen.said.stderr == "" and fallen.held.exists(), (
-        fallen.said
-    )
-    assert fallen.said.stdout.splitlines()[1:] == [
-        "uv could not install them (error: no such index); pip does, which takes longer"
-    ]
-    assert installed(fallen) == ("toy runs\n", "pip") and not list(
-        fallen.root.glob(".venv*/lib/python*/site-packages/left.py")
-    )
-    assert (
-        (fallen.root / ".venv/bin/toy").read_text().startswith(f"#!{fallen.root}/.venv/bin/python")
-    )
-
-
-def environment_of(root):
-    spec = importlib.util.spec_from_file_location("environment", root / "tools/environment.py")
-    spec.loader.exec_module(environment := importlib.util.module_from_spec(spec))
-    return environment
-
-
-def test_python_keeps_what_it_compiled_because_uv_compiles_nothing():
-    """Else every start would compile its imports again where PYTHONDONTWRITEBYTECODE is set."""
-    env = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "7"}
-    told = subprocess.run(
-        ["make", "-s", "-C", ROOT, "--eval", "told:; @env", "told"],
-        env=env,
-        capture_output=True,
-        text=True,
-    ).stdout
-    assert "PYTHONHASHSEED=0" in told and "PYTHONDONTWRITEBYTECODE" not in told
-
-
-def test_what_pip_installs_first_is_uv_with_all_its_hashes_and_nothing_else():
-    (block,) = re.findall(
-        r"^uv==\S+ \\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+(?=    # via)",
-        (ROOT / "requirements.lock").read_text("utf-8"),
-        re.M,
-    )
-    assert environment_of(ROOT).locked("uv") == block
-
-
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks into /proc")
-def test_an_installation_that_outlives_a_killed_make_holds_the_lock(make, fallen, monkeypatch):
-    """Else the next `make` would meet it in .venv.new."""
-    assert ".venv.lock" in fallen.held.read_text()
-    environment = environment_of(make.root)
-    (python := make.root / "python").write_text("#!/bin/sh\nls -l /proc/self/fd > held\nexit 1\n")
-    python.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(python))
-    monkeypatch.chdir(make.root)
-    with pytest.raises(SystemExit, match="could not be installed"):
-        environment.main()
-    assert ".venv.lock" in (make.root / "held").read_text()
-
-
-def test_an_interpreter_that_is_not_there_is_an_error_and_a_picture_needs_a_build(make):
-    done = make("venv", "PYTHON=/nowhere/python3.12")
-    assert (
-        done.returncode != 0
-        and "/nowhere/python3.12" in done.stderr
-        and not (make.root / ".venv").exists()
-    )
-    done = make("-o", "venv", "picture")
-    assert (
-        done.returncode != 0
-        and "run make book first" in done.stderr
-        and "Traceback" not in done.stderr
-    )
-
-
-def test_lab_starts_as_root_and_as_anybody_else(make):
-    words = make("-n", "-o", "venv", "lab").stdout.split()
-    assert words[-1] == "notebooks" and ("--allow-root" in words) == (os.getuid() == 0)

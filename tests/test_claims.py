@@ -1,4 +1,7 @@
-"""The ledger, the errata and the deviations page: every id named anywhere has its row or anchor, every row names a test that exists."""
+"""The ledger, the errata and the deviations page.
+
+Every id named anywhere has its row or anchor, every row names a test that exists.
+"""
 
 import ast
 import csv
@@ -72,9 +75,10 @@ def test_every_row_names_a_test_that_exists():
         assert named or row[1] == "cannot be tested" and row[3].startswith("no unit test: "), (
             f"{row[0]} names no test"
         )
-        assert ("test_claims.py", "test_every_row_has_a_known_verdict_and_evidence") not in named, (
-            f"{row[0]}: a test of the ledger is no test of the claim"
-        )
+        assert (
+            "test_claims.py",
+            "test_every_row_has_a_known_verdict_and_evidence",
+        ) not in named, f"{row[0]}: a test of the ledger is no test of the claim"
         assert "test_notebooks.py" not in dict(named), (
             f"{row[0]}: that the notebook runs is no test of the claim"
         )
@@ -94,7 +98,8 @@ def test_the_table_from_paper_to_test_names_tests_that_exist():
 def test_the_summary_counts_the_rows():
     count = Counter(row[1] for row in ROWS)
     said = re.search(
-        r"^Of (\d+) claims (\d+) hold, (\d+) hold with a fix, (\d+) do not hold as stated, (\d+) are unproved, (\d+) were not reproduced and (\d+) cannot be tested\.$",
+        r"^Of (\d+) claims (\d+) hold, (\d+) hold with a fix, (\d+) do not hold as stated, (\d+)"
+        r" are unproved, (\d+) were not reproduced and (\d+) cannot be tested\.$",
         LEDGER,
         re.M,
     )
@@ -105,9 +110,13 @@ def test_the_summary_counts_the_rows():
 
 
 def test_on_the_original_data_moma_is_not_first_in_every_panel():
-    """C-exp-superior, C-exp-moma, C-exp-additional on the stored results of the paper's own data: order constants and a tenth of the width.
+    """C-exp-superior, C-exp-moma, C-exp-additional on the stored results of the paper's own data.
 
-    Private: MoMA's interval lies wholly above another's in both light panels. Non-private light: first at order constants, last at a tenth."""
+    Order constants and a tenth of the width.
+
+    Private: MoMA's interval lies wholly above another's in both light panels. Non-private light:
+    first at order constants, last at a tenth.
+    """
     rows = {}
     for panel, kept in json.loads((ROOT / "data/originals.json").read_text("utf-8"))[
         "panels"
@@ -118,12 +127,10 @@ def test_on_the_original_data_moma_is_not_first_in_every_panel():
                 final[f"{part} (beta x {scale})"][i] for part in ("mean", "low", "high")
             )
     worse = lambda panel, scale, other: rows[panel, scale, "MoMA"][1] > rows[panel, scale, other][2]
-    assert (
-        worse("2b", 1, "TGP")
-        and worse("3b", 1, "TGP")
-        and worse("2e", 0.1, "TGP")
-        and worse("2e", 0.1, "ATA")
-    )
+    assert worse("2b", 1, "TGP")
+    assert worse("3b", 1, "TGP")
+    assert worse("2e", 0.1, "TGP")
+    assert worse("2e", 0.1, "ATA")
     assert rows["2e", 1, "MoMA"][2] < min(rows["2e", 1, "TGP"][1], rows["2e", 1, "ATA"][1])
     for panel in ("2b", "2c", "3b", "3c"):
         assert all(
@@ -133,8 +140,12 @@ def test_on_the_original_data_moma_is_not_first_in_every_panel():
 
 
 def test_on_the_map_moma_is_seldom_first():
-    """C-exp-moma, C-exp-additional on data/sweeps/map.csv: at equal factors on beta, on the seed that all three have, MoMA's regret is the least of the
-    paper's three at fewer than a third of the points, and at no point of the four private panels on the paper's own data with factor 1 or more."""
+    """C-exp-moma, C-exp-additional on data/sweeps/map.csv.
+
+    At equal factors on beta, on the seed that all three have, MoMA's regret is the least of the
+    paper's three at fewer than a third of the points, and at no point of the four private panels
+    on the paper's own data with factor 1 or more.
+    """
     regret = defaultdict(dict)
     with open(ROOT / "data/sweeps/map.csv", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -145,7 +156,8 @@ def test_on_the_map_moma_is_seldom_first():
     first = [
         point for point, three in regret.items() if three["MoMA"] < min(three["TGP"], three["ATA"])
     ]
-    assert len(regret) == 9 * 9 + 6 * 9 and 0 < len(first) < len(regret) / 3
+    assert len(regret) == 9 * 9 + 6 * 9
+    assert 0 < len(first) < len(regret) / 3
     assert not [
         point
         for point in first
@@ -187,7 +199,10 @@ def test_the_errata_have_every_item_once():
 
 
 def marks():
-    """Every `Deviation` mark of the core as (where, erratum): the enclosing class or function, and each erratum of that sentence."""
+    """Every `Deviation` mark of the core as (where, erratum).
+
+    The enclosing class or function, and each erratum of that sentence.
+    """
     text = (ROOT / "ldpbo_core.py").read_text("utf-8")
     spans = []
     for node in ast.walk(ast.parse(text)):

@@ -1,4 +1,4 @@
-"""The files of data/: what is shipped, and how the originals are fetched. No test here needs a network."""
+"""The files of data/: what is shipped, and how the originals are fetched, all without network."""
 
 import csv
 import functools
@@ -107,7 +107,10 @@ def test_fetch_pins_are_those_of_the_readme():
 
 @pytest.fixture
 def server(tmp_path, monkeypatch):
-    """(base address, pins, empty folder, list of requested paths) of a server on this machine that has one file."""
+    """A server on this machine that has one file.
+
+    -> (base address, pins, empty folder, list of requested paths)
+    """
     monkeypatch.delenv("LDPBO_DATA", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     (tmp_path / "served").mkdir()

@@ -1,4 +1,8 @@
-"""Use it for real: server and client as two processes over HTTP, killed and started again, ask for the same arms as an undisturbed learner."""
+"""Use it for real.
+
+Server and client as two processes over HTTP, killed and started again, ask for the same arms as an
+undisturbed learner.
+"""
 
 import json
 import socket
@@ -9,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import ldpbo_core as core
 
@@ -35,7 +40,7 @@ def undisturbed():
     """The same users, in this process, with no server in between -> [(arm, report)]."""
     learner, rows = experiment.learner(T), []
     for t in range(T):
-        rng, arm = np.random.default_rng([SEED, t]), learner.ask()
+        rng, arm = default_rng([SEED, t]), learner.ask()
         curator = core.OneBit(experiment.EPS, experiment.PROBLEM.B, experiment.PROBLEM.R)
         rows.append(
             (arm, float(curator.privatise(client.measure(experiment.POINTS[arm], rng), rng)))
@@ -51,12 +56,10 @@ def test_a_server_killed_five_times_asks_for_the_same_arms(tmp_path):
         (t, *row) for t, row in enumerate(rows)
     ]
     saved = core.load(tmp_path / "learner.npz", experiment.PROBLEM)
-    assert (
-        saved.t == T
-        and (saved.mu == learner.mu).all()
-        and (saved.sigma == learner.sigma).all()
-        and len({arm for arm, _ in rows}) > 5
-    )
+    assert saved.t == T
+    assert (saved.mu == learner.mu).all()
+    assert (saved.sigma == learner.sigma).all()
+    assert len({arm for arm, _ in rows}) > 5
 
 
 def test_a_client_killed_and_another_in_its_place_asks_for_the_same_arms(server):
@@ -117,16 +120,15 @@ def test_whatever_a_client_sends_is_answered_and_only_round_arm_and_report_are_l
         b'{"round": 0, "report": NaN}',
     ):
         assert raw(server.url + "/tell", body) == 400, body
-    assert (
-        raw(server.url + "/other", b'{"round": 0, "report": 1}') == 400
-        and raw(server.url + "/other", None) == 404
-    )
+    assert raw(server.url + "/other", b'{"round": 0, "report": 1}') == 400
+    assert raw(server.url + "/other", None) == 404
     assert (
         raw(server.url + "/tell", b'{"round": 0, "report": 1.0, "name": "Eve", "reward": 0.123}')
         == 200
     )
     server.kill()
-    assert server.log == [{"round": 0, "arm": 0, "report": 1.0}] and capfd.readouterr().err == ""
+    assert server.log == [{"round": 0, "arm": 0, "report": 1.0}]
+    assert capfd.readouterr().err == ""
 
 
 def test_after_the_horizon_nothing_is_counted(tmp_path):
@@ -135,10 +137,8 @@ def test_after_the_horizon_nothing_is_counted(tmp_path):
         statuses = [
             answer(server.url + "/tell", {"round": t, "report": 1.0})[0] for t in (0, 1, 2, 3)
         ]
-        assert (
-            statuses == [200, 200, 410, 410]
-            and answer(server.url + "/tell", {"round": 1, "report": 1.0})[0] == 200
-        )
+        assert statuses == [200, 200, 410, 410]
+        assert answer(server.url + "/tell", {"round": 1, "report": 1.0})[0] == 200
         assert answer(server.url + "/ask")[0] == 410
     finally:
         server.kill()
@@ -155,12 +155,13 @@ def test_neither_the_log_nor_the_state_holds_a_reward(server):
     assert campaign.visits(server.url, 30, SEED).wait(120) == 0
     server.kill()
     rewards = [
-        client.measure(experiment.POINTS[row["arm"]], np.random.default_rng([SEED, row["round"]]))
+        client.measure(experiment.POINTS[row["arm"]], default_rng([SEED, row["round"]]))
         for row in server.log
     ]
     scale = core.OneBit(experiment.EPS, 1.0, 1.0).scale
     blob = server.state.read_bytes() + json.dumps(server.log).encode()
-    assert len(rewards) == 30 and not any(
+    assert len(rewards) == 30
+    assert not any(
         np.float64(y).tobytes() in blob or repr(float(y)).encode() in blob for y in rewards
     )
     assert {row["report"] for row in server.log} == {-scale, scale}

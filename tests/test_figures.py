@@ -1,4 +1,4 @@
-"""Figures: tables travel as tables, bands are the stated intervals, and what is drawn is what is in the data."""
+"""Tables travel as tables, bands are the stated intervals, and what is drawn is in the data."""
 
 import json
 
@@ -7,11 +7,17 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 matplotlib.use("Agg")
 import ldpbo_core as core
 
-fig = pytest.importorskip("ldpbo.figures")
+show = pytest.importorskip("ldpbo.show")
+from ldpbo import experiments, plots, results
+from notebooks.domains import boxes, snapshots
+from notebooks.elimination import coverage
+from notebooks.map import pictures as heatmaps
+from notebooks.which import choice
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +35,7 @@ def result():
 @pytest.fixture
 def shown(monkeypatch):
     outputs = []
-    monkeypatch.setattr(fig, "display", lambda data, **_: outputs.append(data))
+    monkeypatch.setattr(show, "display", lambda data, **_: outputs.append(data))
     return outputs
 
 
@@ -47,13 +53,13 @@ def test_what_show_emits_load_reads_back(shown, tmp_path, monkeypatch):
         "name": ["a", "b,\nc", '"'],
         "short": [2.5],
     }
-    figure, _ = fig.axes()
-    fig.show(figure, "fig-one_two", data=data, note="<note>")
-    fig.show(fig.axes()[0], "fig-no-data")
+    figure, _ = plots.axes()
+    show.figure(figure, "fig-one_two", data=data, note="<note>")
+    show.figure(plots.axes()[0], "fig-no-data")
     page(tmp_path, shown)
     monkeypatch.setenv("LDPBO_PAGES", str(tmp_path))
     for name in ("fig-one_two", "fig-one-two"):
-        back = fig.load("page", name)
+        back = results.load("page", name)
         np.testing.assert_array_equal(back["y"], data["y"])
         assert (
             back["t"].tolist() == [0, 1, 2]
@@ -62,24 +68,42 @@ def test_what_show_emits_load_reads_back(shown, tmp_path, monkeypatch):
         )
     assert (
         json.loads((tmp_path / "page.ipynb").read_text())["cells"][0]["outputs"][0]["data"][
-            fig.TABLE
+            results.TABLE
         ]["name"]
         == "fig-one-two"
     )
     assert (
         len(shown) == 2
-        and fig.TABLE not in shown[1]
+        and results.TABLE not in shown[1]
         and "&lt;note&gt;" in shown[0]["text/html"]
         and "one_two.csv" in shown[0]["text/html"]
     )
     with pytest.raises(KeyError, match="fig-no-data"):
-        fig.load("page", "fig-no-data")
+        results.load("page", "fig-no-data")
     with pytest.raises(FileNotFoundError, match="make book"):
-        fig.load("nowhere", "fig-one-two")
+        results.load("nowhere", "fig-one-two")
+
+
+def test_intervals_are_students_and_clopper_and_pearsons():
+    samples = np.random.default_rng(0).normal(size=(7, 3))
+    mean, low, high = results.interval(samples)
+    np.testing.assert_allclose(mean, samples.mean(axis=0))
+    exact = stats.ttest_1samp(samples, 0.0).confidence_interval(0.95)
+    np.testing.assert_allclose((low, high), exact)
+    assert results.interval([2.0, 2.0, 2.0]) == (2, 2, 2)
+    assert results.interval([2.0])[0] == 2 and np.isnan(results.interval([2.0])[1:]).all()
+    tails = stats.beta.ppf(0.025, 3, 8), stats.beta.ppf(0.975, 4, 7)
+    np.testing.assert_allclose(results.proportion(3, 10), (0.3, *tails))
+    assert results.proportion(0, 5)[1] == 0 and results.proportion(5, 5)[2] == 1
+
+
+def test_a_csv_has_seven_digits_and_empty_cells_where_there_is_nothing():
+    data = {"t": [1, 2], "x": [1 / 3, np.nan], "name": ['a,"b"', "c"], "one": [2.0]}
+    assert results.csv(data) == 't,x,name,one\n1,0.3333333,"a,""b""",2.0\n2,,c,\n'
 
 
 def test_curves_hold_every_trial_and_what_uniform_play_is_expected_to_lose(result):
-    frame = fig.curves({1.0: result, 0.1: result}, points=6)
+    frame = results.curves({1.0: result, 0.1: result}, points=6)
     assert (
         list(frame) == ["setting", "algorithm", "trial", "t", "regret", "relative"]
         and len(frame) == 2 * 2 * 4 * 6
@@ -89,26 +113,29 @@ def test_curves_hold_every_trial_and_what_uniform_play_is_expected_to_lose(resul
     np.testing.assert_allclose(uniform.regret, uniform.t * result.records["uniform"][2])
     np.testing.assert_array_equal(own.regret, result.regret[0, 2, own.t - 1])
     np.testing.assert_allclose(own.relative, own.regret.to_numpy() / uniform.regret.to_numpy())
-    means = fig.means(frame)
+    means = results.means(frame)
     row = means[(means.setting == 1.0) & (means.algorithm == "TGP") & (means.t == 60)].iloc[0]
     np.testing.assert_allclose(
-        row[["mean", "low", "high"]].astype(float), fig.interval(result.regret[0, :, -1])
+        row[["mean", "low", "high"]].astype(float), results.interval(result.regret[0, :, -1])
     )
 
 
 def test_a_regret_plot_draws_means_intervals_and_uniform_play(result):
-    _, ax = fig.axes()
-    fig.regret(ax, result, private=True)
-    frame = fig.curves({"": result})
+    _, ax = plots.axes()
+    plots.regret_curves(ax, results.means(results.curves({"": result})), private=True)
+    frame = results.curves({"": result})
     lines = {line.get_label(): line for line in ax.lines}
     for name in ("TGP", "uniform"):
         expected = frame[frame.algorithm == name].groupby("t").regret.mean()
         np.testing.assert_allclose(
-            lines[fig.label(name)].get_xydata(), np.column_stack([expected.index, expected])
+            lines[plots.label(name)].get_xydata(), np.column_stack([expected.index, expected])
         )
-        assert lines[fig.label(name)].get_color() == fig.COLORS[name]
+        assert lines[plots.label(name)].get_color() == plots.COLORS[name]
     low, high = zip(
-        *(fig.interval(part)[1:] for _, part in frame[frame.algorithm == "TGP"].groupby("t").regret)
+        *(
+            results.interval(part)[1:]
+            for _, part in frame[frame.algorithm == "TGP"].groupby("t").regret
+        )
     )
     drawn = np.vstack([path.vertices for path in ax.collections[0].get_paths()])
     assert (
@@ -119,13 +146,13 @@ def test_a_regret_plot_draws_means_intervals_and_uniform_play(result):
 
 
 def test_a_forest_draws_the_final_shares(result):
-    _, ax = fig.axes()
-    fig.forest(ax, {"here": fig.shares(fig.finals({1.0: result}), 1.0)})
-    frame = fig.curves({"": result})
+    _, ax = plots.axes()
+    plots.forest(ax, {"here": results.final_rows(results.final_table({1.0: result}), 1.0)})
+    frame = results.curves({"": result})
     final = frame[(frame.t == 60) & (frame.algorithm == "TGP")].relative
     bars = [path.vertices[:, 0] for c in ax.collections for path in c.get_paths()]
     drawn = np.concatenate([*(line.get_xdata() for line in ax.lines), *bars]).astype(float)
-    for value in (*fig.interval(final), 1.0):
+    for value in (*results.interval(final), 1.0):
         assert np.isclose(drawn, value).any()
     assert [t.get_text() for t in ax.get_yticklabels()] == ["here"]
 
@@ -134,10 +161,10 @@ def test_one_trial_has_no_band_and_still_a_line():
     result = core.simulate(
         core.synthetic_problem(seed=0, n=8), "TGP", 20, trials=1, seed=1, eps=1.0
     )
-    _, ax = fig.axes()
-    fig.regret(ax, result, private=True)
+    _, ax = plots.axes()
+    plots.regret_curves(ax, results.means(results.curves({"": result})), private=True)
     assert np.isfinite(ax.lines[0].get_ydata()).all() and isinstance(
-        fig.curves({"": result}), pd.DataFrame
+        results.curves({"": result}), pd.DataFrame
     )
 
 
@@ -159,16 +186,16 @@ def test_one_trial_has_no_band_and_still_a_line():
     ],
 )
 def test_numbers_in_tables_are_written_as_in_prose(text, want):
-    assert fig.written(text) == want
+    assert show.typeset(text) == want
 
 
 def test_a_power_of_ten_is_written_as_such():
-    assert [fig.power(x, 0) for x in (1e8, 2e8, 1e-3, 0)] == [
+    assert [show.scientific(x, 0) for x in (1e8, 2e8, 1e-3, 0)] == [
         "10⁸",
         "2·10⁸",
         "10⁻³",
         "0",
-    ] and fig.power(1e8) == "1.0·10⁸"
+    ] and show.scientific(1e8) == "1.0·10⁸"
 
 
 # ---- bigger domains
@@ -181,21 +208,21 @@ def test_a_power_of_ten_is_written_as_such():
     ],
 )
 def test_test_functions_have_their_known_tops_and_stay_in_their_range(name, tops):
-    """Minima of the literature, where the scaled negative is 1 and flat: a wrong constant would move them."""
-    function, bounds, _ = fig.BOXES[name]
+    """Minima of the literature, where the scaled negative is 1 and flat."""
+    function, bounds, _ = boxes.BOXES[name]
     for top in tops:
         assert function(np.array(top)) == pytest.approx(1.0, abs=2e-6)
         for j in range(len(top)):
             h = 1e-4 * (bounds[j][1] - bounds[j][0]) * np.eye(len(top))[j]
             assert abs(function(top + h) - function(top - h)) / 2e-4 < 1e-3
-    f = fig.box_problem(name, 4096, 3).f
+    f = boxes.problem(name, 4096, 3).f
     assert -1 - 1e-6 <= f.min() < 0.2 and 0.6 < f.max() <= 1 + 1e-6
-    assert fig.branin((-5, 0)) == pytest.approx(-1, abs=1e-8)
+    assert boxes.branin((-5, 0)) == pytest.approx(-1, abs=1e-8)
 
 
 def test_steps_play_what_simulate_plays():
-    problem = fig.box_problem("Branin", 200, 1, tol=1e-3)
-    got = fig.looks(
+    problem = boxes.problem("Branin", 200, 1, tol=1e-3)
+    got = snapshots.take(
         problem, "ATA", 40, {7, 40}, lambda learner, arms: (learner.t, arms), seed=5, eps=2.0
     )
     want = (
@@ -207,13 +234,15 @@ def test_steps_play_what_simulate_plays():
 
 
 def test_missed_is_the_residual_of_the_projection():
-    problem = fig.box_problem("Hartmann-3", 150, 1, tol=1e-4)
+    problem = boxes.problem("Hartmann-3", 150, 1, tol=1e-4)
     D, K = [3, 50, 99, 149], problem.K
     want = (
         K.diagonal() - np.einsum("ij,ij->j", K[D], np.linalg.solve(K[np.ix_(D, D)], K[D]))
     ).max()
-    assert fig.missed(problem, D) == pytest.approx(want, abs=1e-3)  # Z misses 1e-4 of each k(x, x)
-    after = fig.missed(problem)
+    assert boxes.missed(problem, D) == pytest.approx(
+        want, abs=1e-3
+    )  # Z misses 1e-4 of each k(x, x)
+    after = boxes.missed(problem)
     assert (
         len(after) == len(problem.Z)
         and after[-1] == pytest.approx(problem.residual, abs=1e-14)
@@ -225,13 +254,15 @@ def test_coverage_of_batches_is_that_of_the_batches_played_by_hand():
     options, found = dict(eps=2.0, curator=core.OneBit, constants="theorem"), []
     for trial in range(2):
         new, env, privacy, _ = core.streams(9, trial)
-        problem = fig.normed("se")(new)
+        problem = experiments.problem_with_norm("se")(new)
         learner = core.make("PE", problem, 5000, rng=trial, **options)
         for _ in core.play_batches(learner, env, privacy):
             found.append(
                 (trial, np.max(np.abs(problem.f - learner.mu) / (learner.beta * learner.sigma)))
             )
-    got = fig.batch_coverage(fig.normed("se"), 5000, trials=2, seed=9, **options)
+    got = coverage.batch_coverage(
+        experiments.problem_with_norm("se"), 5000, trials=2, seed=9, **options
+    )
     assert (
         got.tolist() == [max(x for i, x in found if i == trial) for trial in range(2)]
         and 0 < got.min()
@@ -241,8 +272,8 @@ def test_coverage_of_batches_is_that_of_the_batches_played_by_hand():
 
 def test_holm_multiplies_the_ordered_p_values_and_keeps_their_order():
     """0.005 x 4, 0.01 x 3, 0.03 x 2, then at least what came before; never above 1."""
-    np.testing.assert_allclose(fig.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
-    np.testing.assert_allclose(fig.holm([0.9, 0.6]), [1.0, 1.0])
+    np.testing.assert_allclose(results.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
+    np.testing.assert_allclose(results.holm([0.9, 0.6]), [1.0, 1.0])
 
 
 def sweep_table(shares, panel="2a"):
@@ -261,25 +292,30 @@ def test_paired_differences_are_students_on_the_seeds_that_both_have():
 
     one, two = [0.5, 0.7, 0.4, 0.9], [0.4, 0.5, 0.35, 0.6, 0.1]
     expected = ttest_rel(one, two[:4])
-    ((where, found),) = fig.paired(sweep_table({"A": one, "B": two}), "A", "B").items()
+    ((where, found),) = results.paired_differences(
+        sweep_table({"A": one, "B": two}), "A", "B"
+    ).items()
     assert where == ("2a", 10)
     np.testing.assert_allclose(
         found,
         [np.mean(np.subtract(one, two[:4])), *expected.confidence_interval(), expected.pvalue],
     )
     assert (
-        fig.paired(sweep_table({"A": one}), "A", "B") == {}
-        and fig.paired(sweep_table({"A": [1.0], "B": [2.0]}), "A", "B")["2a", 10][-1] == 1
+        results.paired_differences(sweep_table({"A": one}), "A", "B") == {}
+        and results.paired_differences(sweep_table({"A": [1.0], "B": [2.0]}), "A", "B")["2a", 10][
+            -1
+        ]
+        == 1
     )
 
 
 def test_the_best_learner_is_compared_with_the_second():
     frame = sweep_table({"A": [0.5, 0.7, 0.4], "B": [0.4, 0.5, 0.35], "C": [0.9, 0.9, 0.9]})
-    name, share, p = fig.best_of(frame)
+    name, share, p = choice.best_learner(frame)
     assert (
         name == "B"
         and share == pytest.approx(1.25 / 3)
-        and p == fig.paired(frame, "B", "A")["2a", 10][-1]
+        and p == results.paired_differences(frame, "B", "A")["2a", 10][-1]
     )
 
 
@@ -291,8 +327,8 @@ def test_a_heat_map_frames_the_best_number_and_puts_names_last():
             "share": [0.5, -0.001, -0.4, 0.2, 0.3],
         }
     )
-    figure, ax = fig.axes()
-    wide = fig.heat(ax, frame, "row", "column", names={10.0: "ten"})
+    figure, ax = plots.axes()
+    wide = heatmaps.heatmap(ax, frame, "row", "column", names={10.0: "ten"})
     assert list(wide.columns) == [0.1, 10.0, "theorem"] and [
         t.get_text() for t in ax.get_xticklabels()
     ] == ["0.1", "ten", "theorem"]

@@ -1,7 +1,10 @@
-"""Golden traces: short runs of every panel and of elimination's campaigns play the same arms as ever.
+"""Golden traces.
 
-The stored traces were made by the second version of this project, before its rooms were rebuilt. A change that is meant
-to leave the algorithms alone leaves them alone. `python tests/test_golden.py` writes the traces of the present code.
+Short runs of every panel and of elimination's campaigns play the same arms as ever.
+
+The stored traces were made by the second version of this project, before its rooms were rebuilt. A
+change that is meant to leave the algorithms alone leaves them alone. `python tests/test_golden.py`
+writes the traces of the present code.
 """
 
 import hashlib
@@ -10,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import mark
 
 import ldpbo_core as core
 
@@ -85,8 +90,8 @@ def traces():
     return {"panels": panels, "campaigns": campaigns}
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.1])
-@pytest.mark.parametrize("panel", PANELS)
+@mark.parametrize("scale", [1.0, 0.1])
+@mark.parametrize("panel", PANELS)
 def test_a_panel_plays_the_arms_it_always_played(panel, scale):
     stored = json.loads(STORE.read_text("utf-8"))["panels"][f"{panel} {scale}"]
     for name, (arms, regret) in panel_trace(panel, scale).items():
@@ -94,11 +99,11 @@ def test_a_panel_plays_the_arms_it_always_played(panel, scale):
         assert regret == pytest.approx(stored[name][1], rel=1e-12), name
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern"])
-@pytest.mark.parametrize("kind", CAMPAIGNS)
+@mark.parametrize("kernel", ["se", "matern"])
+@mark.parametrize("kind", CAMPAIGNS)
 def test_a_campaign_of_elimination_has_the_regret_it_always_had(kind, kernel):
     stored = json.loads(STORE.read_text("utf-8"))["campaigns"][f"{kind} {kernel}"]
-    np.testing.assert_allclose(campaign_trace(kind, kernel), stored, rtol=1e-12)
+    assert_allclose(campaign_trace(kind, kernel), stored, rtol=1e-12)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,8 @@
 """Make .venv from requirements.lock, beside the one that is there, and swap it in when it is whole.
 
-Run by `make` with the interpreter to use (Python 3.11 or newer, standard library only). It does nothing where .venv
-was made from the same lock file and pyproject.toml, compared by content; if PYTHON names an interpreter, it must also
-be the one that .venv was made with.
-
-The packages are installed by uv, which is one of them and comes first, by pip; where uv fails, pip installs them all.
+`make` runs this with the interpreter to use (Python 3.11 or newer, standard library only). It does
+nothing where .venv was made from the same files, compared by content, and with the interpreter that
+PYTHON names, if it names one. Pip installs uv, by its hashes in the lock file; uv does the rest.
 """
 
 import fcntl
@@ -19,123 +17,89 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements.lock"
-VENV, NEW, OLD = ROOT / ".venv", ROOT / ".venv.new", ROOT / ".venv.old"
-PYTHON = NEW / "bin/python"
-PIP = [
-    PYTHON,
-    "-m",
-    "pip",
-    "install",
-    "-qq",
-    "--disable-pip-version-check",
-    "--require-hashes",
-]  # errors only
-UV = [NEW / "bin/uv", "pip", "install", "-q", "--python", PYTHON, "--require-hashes"]
+VENV, NEW, OLD, UV = (ROOT / f".venv{end}" for end in ("", ".new", ".old", ".uv"))
+QUESTION = (
+    "Is there a network, and space on the disk? uv asks PyPI, or what UV_DEFAULT_INDEX names."
+)
 
 
-def digest():
-    """Of what .venv is made from."""
-    files = LOCK, ROOT / "pyproject.toml"
-    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
+def origin():
+    """Say what .venv would be made from now: a hash of the files, and the interpreter."""
+    files = LOCK, ROOT / "pyproject.toml", Path(__file__)
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    return [digest, f"{sys.version_info[:3]} {sys.base_prefix}"]
 
 
-def identity(python):
-    """Version and home of an interpreter: the same for a virtual environment and for what it was made from."""
-    done = subprocess.run(
-        [python, "-c", "import sys; print(sys.version, sys.base_prefix)"], capture_output=True
-    )
-    return done.stdout if done.returncode == 0 else None
-
-
-def ready():
-    stamp, python = VENV / ".ready", VENV / "bin/python"
-    if not (stamp.is_file() and stamp.read_text() == digest() and python.exists()):
+def is_ready():
+    """Tell whether .venv was made from the same, and with the interpreter that PYTHON names."""
+    stamp = VENV / ".ready"
+    if not (stamp.is_file() and (VENV / "bin/python").exists()):
         return False
-    return not os.environ.get("PYTHON") or identity(python) == identity(sys.executable)
+    made = stamp.read_text("utf-8").splitlines()
+    return made == origin() if os.environ.get("PYTHON") else made[:1] == origin()[:1]
 
 
-def remove(path):
-    """Remove a folder; of a symbolic link only the link, never what it leads to."""
-    if path.is_symlink() or path.is_file():
-        path.unlink()
-    elif path.exists():
-        shutil.rmtree(path)
+def remove(*paths):
+    """Remove folders; of a symbolic link only the link, never what it leads to."""
+    for path in paths:
+        if path.is_symlink():
+            path.unlink()
+        elif path.exists():
+            shutil.rmtree(path)
 
 
-def locked(package):
-    """The lines of the lock file for one package: what `package==version` continues to, up to a line without \\."""
-    found = re.search(rf"^{package} *(==|@).*?[^\\]$", LOCK.read_text("utf-8"), re.M | re.S)
-    return found[0] + "\n" if found else ""
+def locked_uv():
+    """Find the lines of the lock file for uv: its version and hashes, up to one without \\."""
+    return re.search(r"^uv *(==|@).*?[^\\]\n", LOCK.read_text("utf-8"), re.M | re.S)[0]
 
 
 def install(run):
-    """The locked packages into .venv.new."""
-
-    def empty():
-        remove(NEW)
-        run([sys.executable, "-m", "venv", "--prompt", VENV.name, NEW])
-
-    empty()
-    try:
-        first = NEW / "first.txt"
-        first.write_text(locked("uv"), "utf-8")
-        for command in ([*PIP, "-r", first], [*UV, "-r", LOCK]):
-            run(command, capture_output=True, text=True, errors="replace")
-    except (
-        subprocess.CalledProcessError,
-        OSError,
-    ) as error:  # e.g. an index that only pip is told of
-        reason = (getattr(error, "stderr", None) or "").strip() or str(error)
-        print(
-            f"uv could not install them ({reason.splitlines()[0]}); pip does, which takes longer",
-            flush=True,
-        )
-        empty()
-        run([*PIP, "-r", LOCK])
-
-
-def make(lock):
-    """A complete environment in .venv.new that believes to be in .venv.
-
-    What is started here holds the lock as well: if this run is killed, it cannot meet the next one in .venv.new.
-    """
-    install(functools.partial(subprocess.run, check=True, pass_fds=[lock.fileno()]))
+    """Install the locked packages into .venv.new, which may be moved."""
+    run([sys.executable, "-m", "venv", UV])
+    (UV / "uv.txt").write_text(locked_uv(), "utf-8")
+    pip = [UV / "bin/python", "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    run([*pip, "--require-hashes", "-r", UV / "uv.txt"])
+    uv = UV / "bin/uv"
+    run([uv, "venv", "-q", "--relocatable", "--python", sys.executable, "--prompt", ".venv", NEW])
+    run([uv, "pip", "install", "-q", "--python", NEW, "--require-hashes", "-r", LOCK])
     (site,) = NEW.glob("lib/python*/site-packages")
-    (site / "ldpbo.pth").write_text(f"{ROOT}\n")  # the modules of this checkout can be imported
-    for path in [p for p in (NEW / "bin").iterdir() if p.is_file() and not p.is_symlink()]:
-        text = path.read_bytes()
-        if os.fsencode(NEW) in text:
-            path.write_bytes(text.replace(os.fsencode(NEW), os.fsencode(VENV)))
-    (NEW / ".ready").write_text(digest())
+    path = ascii(str(ROOT))  # Python reads the file in the encoding of the locale
+    (site / "ldpbo.pth").write_text(f"import sys; sys.path.append({path})\n", "ascii")
+    (NEW / ".ready").write_text("\n".join(origin()), "utf-8")
 
 
-def swap():
-    remove(OLD)
+def update(lock):
+    """Make .venv anew; if that fails, the one that is there stays."""
+    if OLD.exists() and not VENV.exists():  # killed between the two renames
+        OLD.rename(VENV)
+    if is_ready():
+        return
+    version = ".".join(map(str, sys.version_info[:3]))
+    print(f"Installing the locked packages into .venv with Python {version} (once)", flush=True)
+    remove(NEW, OLD, UV)
+    try:  # what is started holds the lock as well: it may outlive this run, if that is killed
+        install(functools.partial(subprocess.run, check=True, pass_fds=[lock.fileno()]))
+    except (subprocess.CalledProcessError, OSError) as error:
+        kept = "; the .venv that was there is as it was" if VENV.exists() else ""
+        remove(NEW)
+        sys.exit(f"The locked packages could not be installed ({error}){kept}.\n{QUESTION}")
+    finally:
+        remove(UV)
     if VENV.exists() or VENV.is_symlink():
-        os.rename(VENV, OLD)
-    os.rename(NEW, VENV)
+        VENV.rename(OLD)
+    NEW.rename(VENV)
     remove(OLD)
 
 
 def main():
-    with open(ROOT / ".venv.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if OLD.exists() and not VENV.exists():  # killed between the two renames
-            os.rename(OLD, VENV)
-        if ready():
-            return
-        version = ".".join(map(str, sys.version_info[:3]))
-        print(f"Installing the locked packages into .venv with Python {version} (once)", flush=True)
-        try:
-            make(lock)
-        except (subprocess.CalledProcessError, OSError) as error:
-            remove(NEW)
-            kept = "; the .venv that was there is as it was" if VENV.exists() else ""
-            sys.exit(
-                f"The locked packages could not be installed ({error}){kept}.\n"
-                "Is there a network, and space on the disk?"
-            )
-        swap()
+    if is_ready():  # also where nothing may be written
+        return
+    try:
+        with open(ROOT / ".venv.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            update(lock)
+    except OSError as error:
+        sys.exit(f"{error.filename}: {error.strerror}. make needs to write .venv into this folder.")
 
 
 if __name__ == "__main__":

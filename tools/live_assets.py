@@ -1,16 +1,18 @@
-"""Makes what the live page needs: Python for the browser, and the core it runs, as plain scripts.
+"""The live page needs Python for the browser, and the core it runs: here both become scripts.
 
-    python tools/live_assets.py            # -> _build/live/, which build.py copies into the book
+    python tools/live_assets.py            # -> _build/live/, which render.py copies into the book
 
-Nothing here is committed. Everything is a <script>, because a page opened from file:// may not fetch:
+Nothing here is committed. Everything is a <script>: a page opened from file:// may not fetch.
 
-    live.js, plot.js, live.css   the page's own program, its drawing and its style, copied from book/live/
-    live-data.js           text and sha256 of ldpbo_core.py, the bridge and worker programs, the stand-in data, the result shown before Python is ready
-    runtime-<digest>.js    Pyodide and NumPy, compressed and base64-encoded; depends only on the pins below
+    *.js, live.css         the page's own programs and its style, copied from book/live/
+    live-data.js           text and sha256 of ldpbo_core.py, the bridge and worker programs, the
+                           stand-in data, the figures' colours, the result shown at first
+    runtime-<digest>.js    Pyodide and NumPy, compressed and base64-encoded, as pinned below
     licences/              licences of all that is shipped with it
 
-The packages come from the npm registry, pinned by version and SHA-512. Without npm the page is told to load the same files
-from a CDN instead (`mode: "cdn"`), each with the hash it must have, and says so to the reader.
+The packages come from the npm registry, pinned by version and SHA-512. Without npm the page is told
+to load the same files from a CDN instead (`mode: "cdn"`), each with the hash it must have, and says
+so to the reader.
 """
 
 from __future__ import annotations
@@ -32,6 +34,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+import store
+from ldpbo.plots import COLORS
+
 SOURCES = ROOT / "book" / "live"
 CACHE = ROOT / "_build" / "npm"
 NPM_SECONDS = float(os.environ.get("LDPBO_NPM_SECONDS", 300))  # a download that takes longer hangs
@@ -51,7 +57,7 @@ PINS = {  # npm package -> (version, SHA-512 of the archive as npm writes it)
         "+nUYqm3aZMSHbjsthK+i/HHI2okTElCvqwUd4k8QcSk+FTGgjq+fsdFj2wZOaX6XmR2JdWhf/NeflNnvKOjcnQ==",
     ),
 }
-CDN_PINS = {  # what the page loads from there without npm at build time: address, and the hash the browser insists on
+CDN_PINS = {  # what the page loads from there if npm was missing: address, hash it must have
     "asm": (
         f"pyodide@{PYODIDE}/pyodide.asm.js",
         "sha384-4viPCz2Juqq5Xu3W1eocuXlwMawC7G0yvPGi9OYT8mYmslXXRT3ErkqWSnLg0W4+",
@@ -135,8 +141,14 @@ SHIPPED = [  # what is inside the runtime: name, version, licence (SPDX), owners
 ]
 # Parts of NumPy that an import never reads: tests, build tools, type stubs, C headers.
 UNUSED = re.compile(
-    r"/(tests|f2py|distutils|include|_pyinstaller|typing|testing)/|_rational_tests|\.(pyi|pxd|pyx|h|a|pyc)$"
+    r"/(tests|f2py|distutils|include|_pyinstaller|typing|testing)/"
+    r"|_rational_tests|\.(pyi|pxd|pyx|h|a|pyc)$"
 )
+# What the core needs in the browser.
+BESIDE = [
+    f"ldpbo/{name}.py" for name in ("__init__", "checks", "posterior", "datasets", "campaigns")
+]
+SITE = "lib/python3.12/site-packages/"  # in the archive of NumPy
 
 
 class NoPackages(RuntimeError):
@@ -144,218 +156,196 @@ class NoPackages(RuntimeError):
 
 
 def build(out_dir: str | Path = ROOT / "_build" / "live") -> str:
-    """Fill `out_dir`; returns one line that says what was built. Raises if a checksum or the core's hash is wrong."""
-    out, files = Path(out_dir), {}
+    """Fill `out_dir` -> one line that says with what; raise if a checksum or hash is wrong."""
+    out = Path(out_dir)
     try:
-        packages = {name: _package(name) for name in PINS}
-        runtime = _runtime(packages)
-        files[runtime.name] = runtime.read_bytes()
-        files |= _licences(packages)
-        where = {"mode": "local", "file": runtime.name}
-        line = f"live page: Pyodide {PYODIDE} and NumPy in {runtime.name} ({len(files[runtime.name]) / 1e6:.1f} MB)"
+        files, where, line = local_runtime()
     except NoPackages as reason:
         where = {"mode": "cdn", "url": CDN, "pins": CDN_PINS}
         line = f"live page: loads Pyodide {PYODIDE} from a CDN, because {reason}"
-        files["licences/README.txt"] = (
-            f"The page loads Pyodide {PYODIDE} and NumPy from {CDN}; nothing of them is shipped.\n".encode()
-        )
-    files["licences/stand-in-data.txt"] = (ROOT / "data" / "LICENSES.txt").read_bytes()
-    files |= {name: (SOURCES / name).read_bytes() for name in ("live.js", "plot.js", "live.css")}
-    core = (ROOT / "ldpbo_core.py").read_bytes()
-    payload = {
-        "sha256": hashlib.sha256(core).hexdigest(),
-        "core": core.decode(),
-        "beside": {
-            name: (ROOT / name).read_text(encoding="utf-8")
-            for name in (
-                "ldpbo/__init__.py",
-                "ldpbo/checks.py",
-                "ldpbo/posterior.py",
-                "ldpbo/datasets.py",
-                "ldpbo/campaigns.py",
-            )
-        },
-        "bridge": (SOURCES / "bridge.py").read_text(encoding="utf-8"),
-        "worker": (SOURCES / "worker.js").read_text(encoding="utf-8"),
-        "data": {
-            f"data/{name}": (ROOT / "data" / name).read_text(encoding="utf-8")
-            for name in ("light.csv", "stocks.csv")
-        },
-        "pyodide": PYODIDE,
-        "runtime": where,
-        "precomputed": _precomputed(),
-    }
-    # "<\/" keeps the text valid inside a <script> element, too.
-    text = (
-        "window.LDPBO_LIVE = "
-        + json.dumps(payload, ensure_ascii=True).replace("</", "<\\/")
-        + ";\n"
-    )
-    files["live-data.js"] = text.encode()
-    for name, data in files.items():
-        _write(out / name, data)
-    for path in [
-        p
-        for p in out.rglob("*")
-        if p.is_file() and p.name[0] != "." and p.relative_to(out).as_posix() not in files
-    ]:
-        path.unlink(missing_ok=True)
+        note = f"The page loads Pyodide {PYODIDE} and NumPy from {CDN}; nothing of them is shipped."
+        files = {"licences/README.txt": f"{note}\n".encode()}
+    files["licences/stand-in-data.txt"] = (ROOT / "data/LICENSES.txt").read_bytes()
+    files |= {path.name: path.read_bytes() for path in SOURCES.glob("*.[jc]s*")}
+    del files["worker.js"]  # it travels inside live-data.js
+    data = payload(where)
+    # "<\\/" keeps the text valid inside a <script> element, too.
+    text = json.dumps(data, ensure_ascii=True).replace("</", "<\\/")
+    files["live-data.js"] = f"window.LDPBO_LIVE = {text};\n".encode()
+    for name, content in files.items():
+        store.write(out / name, content)
+    for name in set(store.hashes(out)) - set(files):
+        if not Path(name).name.startswith("."):  # another build is writing it
+            (out / name).unlink(missing_ok=True)
     check(out)
-    return f"{line}; core {payload['sha256'][:12]}"
+    return f"{line}; core {data['sha256'][:12]}"
+
+
+def payload(runtime: dict) -> dict:
+    """Collect what live-data.js carries."""
+    core = read("ldpbo_core.py")
+    return {
+        "sha256": sha256(core),
+        "core": core,
+        "beside": {name: read(name) for name in BESIDE},
+        "bridge": read("book/live/bridge.py"),
+        "worker": read("book/live/worker.js"),
+        "data": {name: read(name) for name in ("data/light.csv", "data/stocks.csv")},
+        "colors": COLORS,
+        "pyodide": PYODIDE,
+        "runtime": runtime,
+        "precomputed": precomputed(),
+    }
+
+
+def read(name: str) -> str:
+    """Read a text of this checkout, with the ends of lines that it has."""
+    return (ROOT / name).read_bytes().decode()
+
+
+def sha256(text: str) -> str:
+    """Hash a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def embedded(out_dir: str | Path) -> dict:
-    """What live-data.js in `out_dir` carries."""
+    """Read what live-data.js in `out_dir` carries."""
     text = (Path(out_dir) / "live-data.js").read_text(encoding="utf-8")
     return json.loads(text[text.index("{") : text.rindex("}") + 1])
 
 
 def check(out_dir: str | Path) -> None:
-    """Raise unless the embedded core and the modules beside it are those of the book, byte for byte."""
-    payload, core = embedded(out_dir), (ROOT / "ldpbo_core.py").read_bytes()
-    want = hashlib.sha256(core).hexdigest()
-    for what, got in (
-        ("stated", payload["sha256"]),
-        ("actual", hashlib.sha256(payload["core"].encode()).hexdigest()),
-    ):
+    """Raise unless the embedded core and the modules beside it are those of the book."""
+    carried = embedded(out_dir)
+    want = sha256(read("ldpbo_core.py"))
+    for what, got in (("stated", carried["sha256"]), ("actual", sha256(carried["core"]))):
         if got != want:
             raise RuntimeError(
-                f"the live page carries another core than ldpbo_core.py: {what} sha256 {got}, expected {want}; run tools/live_assets.py again"
+                f"the live page carries another core than ldpbo_core.py: {what} sha256 {got},"
+                f" expected {want}; run tools/live_assets.py again"
             )
-    for name, text in payload["beside"].items():
-        if text != (ROOT / name).read_text(encoding="utf-8"):
+    for name, text in carried["beside"].items():
+        if text != read(name):
             raise RuntimeError(
-                f"the live page carries another {name} than the core's; run tools/live_assets.py again"
+                f"the live page carries another {name} than the core's;"
+                " run tools/live_assets.py again"
             )
 
 
-def _write(path: Path, data: bytes) -> None:
-    """Atomically, and only if it changes something: two builds may run at once."""
-    if not (path.is_file() and path.read_bytes() == data):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f".{path.name}.{os.getpid()}")
-        part.write_bytes(data)
-        part.replace(path)
+# ---- Packages of npm -----------------------------------------------------------------------------
 
 
-def _kept(path: Path, make: Callable[[], bytes]) -> bytes:
-    """The file of the cache, made again if it is missing or is not what was written."""
-    seal = path.with_name(path.name + ".sha256")
-    if path.is_file() and seal.is_file():
-        data = path.read_bytes()
-        if hashlib.sha256(data).hexdigest() == seal.read_text():
-            return data
-        print(f"{path.name} is not what was written; it is made again", flush=True)
-    data = make()
-    _write(path, data)
-    _write(seal, hashlib.sha256(data).hexdigest().encode())
+def cached(path: Path, make: Callable[[], bytes]) -> bytes:
+    """Return the bytes of a sealed file of the cache; make it if it is missing or damaged."""
+    data = store.unseal(path)
+    if data is None:
+        data = make()
+        store.seal(path, data)
     return data
 
 
-def _sha512(path: Path) -> str:
+def sha512(path: Path) -> str:
+    """Hash a file as npm does."""
     return base64.b64encode(hashlib.sha512(path.read_bytes()).digest()).decode()
 
 
-def _package(name: str) -> Path:
-    """The pinned npm archive of `name`, from the cache or from npm; its SHA-512 is checked every time."""
+def package(name: str) -> Path:
+    """Find the pinned archive of `name` in the cache, or download it; check its SHA-512."""
     version, digest = PINS[name]
     path = CACHE / f"{name.lstrip('@').replace('/', '-')}-{version}.tgz"
-    if path.exists() and _sha512(path) != digest:
+    if path.exists() and sha512(path) != digest:
         print(f"{path.name} is not what was downloaded; it is downloaded again", flush=True)
         path.unlink()
     if not path.exists():
-        CACHE.mkdir(parents=True, exist_ok=True)
-        npm = shutil.which("npm")
-        if npm is None:
-            raise NoPackages("npm is not installed")
-        command = [npm, "pack", f"{name}@{version}", "--pack-destination", str(CACHE), "--silent"]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, cwd=CACHE, timeout=NPM_SECONDS
-            )
-        except subprocess.TimeoutExpired:
-            raise NoPackages(
-                f"npm gave no answer within {NPM_SECONDS:g} s (LDPBO_NPM_SECONDS)"
-            ) from None
-        if done.returncode or not path.exists():
-            raise NoPackages(f"npm could not download {name}@{version}")
-    if (got := _sha512(path)) != digest:
+        download(name, version, path)
+    got = sha512(path)
+    if got != digest:
         raise RuntimeError(
-            f"{path.name}: SHA-512 is {got}, pinned is {digest}; do not change the pin unless you know why it differs"
+            f"{path.name}: SHA-512 is {got}, pinned is {digest};"
+            " do not change the pin unless you know why it differs"
         )
     return path
 
 
-def _members(archive: bytes | Path) -> dict[str, bytes]:
-    data = archive if isinstance(archive, bytes) else archive.read_bytes()
-    with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar:
+def download(name: str, version: str, path: Path) -> None:
+    """Let npm write the archive of a package to `path`."""
+    npm = shutil.which("npm")
+    if npm is None:
+        raise NoPackages("npm is not installed")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    command = [npm, "pack", f"{name}@{version}", "--pack-destination", str(CACHE), "--silent"]
+    try:
+        done = subprocess.run(command, capture_output=True, cwd=CACHE, timeout=NPM_SECONDS)
+    except subprocess.TimeoutExpired:
+        limit = f"{NPM_SECONDS:g} s (LDPBO_NPM_SECONDS)"
+        raise NoPackages(f"npm gave no answer within {limit}") from None
+    if done.returncode or not path.exists():
+        raise NoPackages(f"npm could not download {name}@{version}")
+
+
+def members(archive: bytes) -> dict[str, bytes]:
+    """Unpack an archive -> {name: content}."""
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as tar:
         return {m.name: tar.extractfile(m).read() for m in tar.getmembers() if m.isfile()}
 
 
-def _numpy(package: Path) -> dict[str, bytes]:
-    (inner,) = [data for name, data in _members(package).items() if name.endswith(".tar.gz")]
-    return _members(inner)
+# ---- The runtime ---------------------------------------------------------------------------------
 
 
-def _runtime(packages: dict[str, Path]) -> Path:
-    """One script with Pyodide and NumPy in it, kept in the cache by a digest of what goes into it."""
-    digest = hashlib.sha256(
-        (repr(PINS) + UNUSED.pattern + inspect.getsource(_script)).encode()
-    ).hexdigest()[:12]
-    path = CACHE / f"runtime-{digest}.js"
-    _kept(path, lambda: _script(packages))
-    return path
+def local_runtime() -> tuple[dict[str, bytes], dict, str]:
+    """Make Pyodide and NumPy one script -> files, where the page finds it, what to print."""
+    packages = {name: members(package(name).read_bytes()) for name in PINS}
+    (inner,) = [d for n, d in packages["@emscripten-forge/numpy"].items() if n.endswith(".tar.gz")]
+    numpy = members(inner)
+    name, script = runtime(packages["pyodide"], numpy)
+    files = {name: script} | licences(packages["spdx-license-list"], numpy)
+    size = f"{len(script) / 1e6:.1f} MB"
+    line = f"live page: Pyodide {PYODIDE} and NumPy in {name} ({size})"
+    return files, {"mode": "local", "file": name}, line
 
 
-def _script(packages: dict[str, Path]) -> bytes:
-    py = {
-        name.removeprefix("package/"): data for name, data in _members(packages["pyodide"]).items()
-    }
-    prefix = "lib/python3.12/site-packages/"
+def runtime(pyodide: dict[str, bytes], numpy: dict[str, bytes]) -> tuple[str, bytes]:
+    """Find the script in the cache, by a digest of what goes into it -> its name and content."""
+    recipe = repr(PINS) + UNUSED.pattern + inspect.getsource(make_script)
+    name = f"runtime-{sha256(recipe)[:12]}"
+    return f"{name}.js", cached(CACHE / name, lambda: make_script(pyodide, numpy))
+
+
+def make_script(pyodide: dict[str, bytes], numpy: dict[str, bytes]) -> bytes:
+    """Write one script with Pyodide and NumPy in it."""
     files = {
-        n.removeprefix(prefix): d
-        for n, d in sorted(_numpy(packages["@emscripten-forge/numpy"]).items())
-        if n.startswith(prefix) and not UNUSED.search("/" + n)
+        name.removeprefix(SITE): data
+        for name, data in sorted(numpy.items())
+        if name.startswith(SITE) and not UNUSED.search("/" + name)
     }
     index = json.dumps([[name, len(data)] for name, data in files.items()]).encode()
-    pack = (
-        struct.pack("<I", len(index)) + index + b"".join(files.values())
-    )  # length, index, contents
     parts = {
-        "asm": py["pyodide.asm.js"],
-        "loader": py["pyodide.js"],
-        "wasm": py["pyodide.asm.wasm"],
-        "numpy": pack,
+        "asm": pyodide["package/pyodide.asm.js"],
+        "loader": pyodide["package/pyodide.js"],
+        "wasm": pyodide["package/pyodide.asm.wasm"],
+        "numpy": struct.pack("<I", len(index)) + index + b"".join(files.values()),
     }
-    coded = {
-        name: base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
-        for name, data in parts.items()
-    }
-    coded["stdlib"] = base64.b64encode(py["python_stdlib.zip"]).decode()  # a zip already
-    return ("window.LDPBO_RUNTIME = " + json.dumps(coded) + ";\n").encode()
+    packed = {name: gzip.compress(data, 6, mtime=0) for name, data in parts.items()}
+    packed["stdlib"] = pyodide["package/python_stdlib.zip"]  # compressed already
+    coded = {name: base64.b64encode(data).decode() for name, data in packed.items()}
+    return f"window.LDPBO_RUNTIME = {json.dumps(coded)};\n".encode()
 
 
-def _licences(packages: dict[str, Path]) -> dict[str, bytes]:
-    """Licence texts, and a list that says what they belong to and where the source is (MPL-2.0 asks for that)."""
-    spdx, numpy = (
-        _members(packages["spdx-license-list"]),
-        _numpy(packages["@emscripten-forge/numpy"]),
-    )
-    files = {
-        "licences/NumPy.txt": numpy["info/licenses/LICENSE.txt"]
-        + b"\n\nnumpy.random:\n\n"
-        + numpy["lib/python3.12/site-packages/numpy/random/LICENSE.md"]
-    }
+def licences(spdx: dict[str, bytes], numpy: dict[str, bytes]) -> dict[str, bytes]:
+    """Collect the licences, and list what they belong to and where the source is (MPL-2.0)."""
+    own = numpy["info/licenses/LICENSE.txt"]
+    random = numpy[f"{SITE}numpy/random/LICENSE.md"]
+    files = {"licences/NumPy.txt": own + b"\n\nnumpy.random:\n\n" + random}
     lines = [
-        "Software inside the runtime of the live page. Nothing was changed, except that files of NumPy that are never imported are left out.",
+        "Software inside the runtime of the live page. Nothing was changed, except that files of"
+        " NumPy that are never imported are left out.",
         "",
     ]
     for name, version, licence, owner, source in SHIPPED:
         file = "NumPy.txt" if name == "NumPy" else f"{licence}.txt"
         if name != "NumPy":
-            files[f"licences/{file}"] = (
-                json.loads(spdx[f"package/licenses/{licence}.json"])["licenseText"] + "\n"
-            ).encode()
+            text = json.loads(spdx[f"package/licenses/{licence}.json"])["licenseText"]
+            files[f"licences/{file}"] = f"{text}\n".encode()
         lines += [
             f"{name} {version}",
             f"    copyright: {owner}",
@@ -363,31 +353,29 @@ def _licences(packages: dict[str, Path]) -> dict[str, bytes]:
             f"    source: {source}",
             "",
         ]
-    lines.append("The stand-in data that the page carries: stand-in-data.txt.")
-    return files | {"licences/README.txt": ("\n".join(lines) + "\n").encode()}
+    lines.append("The stand-in data that the page carries: stand-in-data.txt.\n")
+    return files | {"licences/README.txt": "\n".join(lines).encode()}
 
 
-def _precomputed() -> dict:
-    """What the page shows before its own Python is ready, computed natively by the same bridge program; kept until core or bridge change."""
-    digest = hashlib.sha256(
-        b"".join(p.read_bytes() for p in sorted(ROOT.glob("ldpbo_*.py")))
-        + (SOURCES / "bridge.py").read_bytes()
-    ).hexdigest()[:16]
-    return json.loads(_kept(CACHE / f"precomputed-{digest}.json", _compute))
+# ---- What is shown at first ----------------------------------------------------------------------
 
 
-def _compute() -> bytes:
+def precomputed() -> dict:
+    """Find what the page shows before its Python is ready: the bridge's own result, cached."""
+    names = ["ldpbo_core.py", *BESIDE, "book/live/bridge.py"]
+    digest = store.sha([read(name) for name in names])[:16]
+    return json.loads(cached(CACHE / f"precomputed-{digest}", run_bridge))
+
+
+def run_bridge() -> bytes:
+    """Compute the default result here, by the program that the browser will run."""
     code = "import json, bridge; print(json.dumps(bridge.precomputed()))"
-    paths = os.pathsep.join([str(ROOT), str(SOURCES)])
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": paths},
-    )
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(SOURCES)])}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env)
     if done.returncode:
-        raise RuntimeError(f"the live page's default result could not be computed:\n{done.stderr}")
-    return done.stdout.encode()
+        reason = done.stderr.decode()
+        raise RuntimeError(f"the live page's default result could not be computed:\n{reason}")
+    return done.stdout
 
 
 if __name__ == "__main__":

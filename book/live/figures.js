@@ -1,0 +1,495 @@
+/* The figures and tables of the live page, drawn from a result. Each figure is a drawing {width,
+   height, out, label, note}: SVG strings, words for those who do not see it, words below it. Knows
+   nothing of the page. */
+window.LDPBO_FIGURES = (() => {
+  "use strict";
+  const { COLORS, escape, short, minus, power, line, circle, shape, text, rect } =
+    window.LDPBO_PLOT;
+  const { path, band, clip, marker, margin, axes, legend, lineItem, heat } = window.LDPBO_PLOT;
+  const { LEVELS, indexOfMax, interval, firstPiece, piecesOf } = window.LDPBO_RESULTS;
+  const { curves, lowerEnds, upperEnds, playsUntil, usersCurve, needed } = window.LDPBO_RESULTS;
+
+  const LONG = {
+    TGP: "TGP-UCB",
+    ATA: "ATA-GP-UCB",
+    MoMA: "MoMA-GP-UCB",
+    "GP-UCB": "GP-UCB",
+    PE: "elimination (PE)",
+  };
+  const REPORTS = { laplace: "Laplace noise", onebit: "one bit", none: "not private" };
+  const FEW = 6; // below that many trials each is drawn: an interval from three or four says little
+  const UNIFORM = lineItem("uniform play (expected)", { class: "uniform" });
+
+  // ---------------------------------------------------------------- regret by rounds
+  /* What a finished run says in one sentence. */
+  function regretWords(result) {
+    const found = curves(result);
+    if (!found) return "no algorithm could run with these settings; the table says why.";
+    const rows = Object.entries(found.names).map(([name, s]) => `${name} ${short(s.mean.at(-1))}`);
+    const uniform = short(found.uniform.at(-1));
+    return (
+      `mean regret after ${result.settings.T} rounds ${rows.join(", ")}; ` +
+      `uniform play ${uniform}.`
+    );
+  }
+
+  /* Mean curves, with each trial or with bands; `now` is the round that the lower figures show. */
+  function regretFigure(result, width, now) {
+    const found = curves(result);
+    const names = Object.keys(found.names);
+    const { T, eps } = result.settings;
+    const dash = eps === null ? "7 4" : undefined;
+    const mean = (name) => ({
+      stroke: COLORS[name],
+      "stroke-width": 1.8,
+      "stroke-dasharray": dash,
+    });
+    const prefix = (name) => (eps !== null && name !== "GP-UCB" ? "LDP-" : "");
+    const items = names.map((name) => lineItem(prefix(name) + LONG[name], mean(name), name));
+    const key = [];
+    const top = legend([...items, UNIFORM], width, key);
+    const height = 250 + top;
+    // The means set the scale, not the bands.
+    const ends = names.map((name) => found.names[name].mean.at(-1));
+    const y = [0, 1.1 * Math.max(found.uniform.at(-1), ...ends)];
+    const labels = { xlabel: "round t", ylabel: "cumulative regret" };
+    const a = axes({ width, height, x: [0, T], y, top, ...labels });
+    a.out.push(...key, shape(path([0, T], [0, found.slope * T], a), { class: "uniform" }));
+    names.forEach((name, i) => {
+      const s = found.names[name];
+      a.out.push(clip(`live-clip-${name}`, a, spread(result, name, found, a)));
+      a.out.push(shape(path(found.t, s.mean, a), { fill: "none", ...mean(name) }));
+      for (let j = 1; j <= 5; j++) {
+        const at = Math.round((j / 5) * (found.t.length - 1) * (1 - i * 0.02));
+        a.out.push(marker(name, a.px(found.t[at]), a.py(s.mean[at])));
+      }
+    });
+    if (now > 0 && now < T)
+      a.out.push(line(a.px(now), top, a.px(now), height - a.bottom, { class: "now" }));
+    const label = `Cumulative regret against rounds. ${regretWords(result)}`;
+    return { width, height, out: a.out, label, note: regretNote(result, found) };
+  }
+  /* An algorithm's trials, or the band of their mean where there are many. */
+  function spread(result, name, found, a) {
+    const s = found.names[name];
+    if (s.trials < FEW) {
+      const style = { class: "trial", stroke: COLORS[name] };
+      return piecesOf(result, name)
+        .map((p) => shape(path(found.t, p.regret, a), style))
+        .join("");
+    }
+    const low = s.low.map((v) => Math.max(0, v));
+    return shape(band(found.t, low, s.high, a), { class: "band", fill: COLORS[name] });
+  }
+  function regretNote(result, found) {
+    const s = result.settings;
+    const trials = Math.max(...Object.values(found.names).map((curve) => curve.trials));
+    let drawn = "s, band: 95 % interval of the mean (Student t)";
+    if (trials < FEW) drawn = "s, each drawn thin";
+    if (trials === 1) drawn = "";
+    const lam = s.lam ?? (s.names.includes("PE") ? "1 (PE: from the noise)" : 1);
+    return (
+      `Mean over ${trials} trial${drawn}; ${s.constants} constants, β × ${s.beta_scale}, ` +
+      `λ = ${lam}, ${privacyWords(s)}, seed ${s.seed}.`
+    );
+  }
+  const privacyWords = (s) =>
+    s.eps === null ? "not private" : `ε = ${s.eps}, ${REPORTS[s.curator]}`;
+
+  /* The table below the curves, as HTML. */
+  function regretTable(result) {
+    const found = curves(result);
+    const { T, trials, names } = result.settings;
+    let spreads = "; in brackets the 95 % interval of the mean";
+    if (trials < FEW) spreads = "; in parentheses the best and the worst trial";
+    if (trials < 2) spreads = "";
+    const rows = names.map((name) => regretRow(result, found, name));
+    if (found) {
+      const share = (100 / firstPiece(result).pulls.length).toFixed(1);
+      rows.push(row("uniform play", [short(found.uniform.at(-1), 4), "1", `${share} %`]));
+    }
+    const head = ["algorithm", "regret", "÷ uniform play", "plays of the best arm"];
+    return htmlTable(`After ${T} rounds${spreads}`, head, rows);
+  }
+  function regretRow(result, found, name) {
+    const failed = result.pieces.find((p) => p.name === name && p.error);
+    const wide = (kind, words) =>
+      `<tr><th scope="row">${name}</th><td colspan="3"${kind}>${words}</td></tr>`;
+    if (failed) return wide(' class="live-error"', escape(failed.error));
+    const s = found && found.names[name];
+    if (!s) return wide("", "…");
+    const k = s.k && name === "MoMA" ? ` (k = ${s.k})` : "";
+    const dot = `<span class="live-dot" style="background:${COLORS[name]}"></span>`;
+    const share = shareText(s.shares, result.settings.trials < FEW);
+    const best = `${(100 * s.best).toFixed(1)} %`;
+    return row(`${dot}${name}${k}`, [short(s.mean.at(-1), 4), share, best]);
+  }
+  /* Mean with range, or with interval. */
+  function shareText(values, few) {
+    const two = (x) => minus(x.toFixed(2));
+    const [mean, low, high] = interval(values);
+    if (values.length < 2) return two(mean);
+    if (few) return `${two(mean)} (${two(Math.min(...values))}–${two(Math.max(...values))})`;
+    return `${two(mean)} [${two(low)}, ${two(high)}]`;
+  }
+  const row = (title, cells) =>
+    `<tr><th scope="row">${title}</th>${cells.map((c) => `<td>${c}</td>`).join("")}</tr>`;
+  function htmlTable(caption, head, rows) {
+    const titles = head.map((title) => `<th scope="col">${title}</th>`).join("");
+    return (
+      `<caption>${caption}</caption><thead><tr>${titles}</tr></thead>` +
+      `<tbody>${rows.join("")}</tbody>`
+    );
+  }
+
+  // ---------------------------------------------------------------- inside one trial
+  /* One algorithm in one trial at one moment, ready to be drawn. Vertical scales cover all times,
+     so that scrubbing does not move them; one left margin, so that the figures line up. */
+  function insideView({ result, piece, moment, domain, zoom, width }) {
+    const { f } = piece;
+    const span = Math.max(...f) - Math.min(...f);
+    const lowest = piece.inside.map((s) => Math.min(...lowerEnds(s)));
+    const highest = piece.inside.map((s) => Math.max(...upperEnds(s)));
+    let rewards = [Math.min(...lowest, ...f), Math.max(...highest, ...f)];
+    if (zoom) rewards = [Math.min(...f) - span * 0.6, Math.max(...f) + span * 0.6];
+    const reports = reportRange(piece);
+    const plays = [0, Math.max(1, ...piece.pulls)];
+    return {
+      width,
+      piece,
+      moment,
+      domain,
+      span,
+      ranges: { rewards, reports, plays },
+      left: Math.max(margin(rewards, 260), margin(reports, 240), margin(plays, 150)),
+      color: COLORS[piece.name],
+      plays: playsUntil(piece, moment.t),
+      onebit: result.settings.curator === "onebit" && piece.scale !== null,
+      who:
+        `${piece.name}, trial ${piece.trial + 1}, ` +
+        `after ${moment.t} of ${result.settings.T} rounds`,
+    };
+  }
+  /* All rewards; or 99 of 100 private reports, of which a few are far out. */
+  function reportRange({ reports, scale, f }) {
+    if (scale === null) return [Math.min(...reports), Math.max(...reports)];
+    const sizes = reports.map(Math.abs).sort((p, q) => p - q);
+    const most = sizes[Math.floor(0.99 * (sizes.length - 1))];
+    const reach = Math.max(most, ...f.map(Math.abs)) * 1.05;
+    return [-reach, reach];
+  }
+  /* Axes over the arms. */
+  function armAxes({ width, domain, left }, height, top, y, ylabel) {
+    const { range: x, xlabel, marks } = domain;
+    return axes({ width, height, x, y, xlabel, ylabel, top, marks, left });
+  }
+  /* The true mean in a legend: a line, or a short dash where arms have no order. */
+  function truthItem({ ordered }) {
+    const [from, to] = ordered ? [0, 24] : [5, 19];
+    const draw = (x, y) => line(x + from, y, x + to, y, { class: "truth" });
+    return { text: "true mean f", draw };
+  }
+
+  function estimateWords({ piece, moment, domain, who }) {
+    const { f, best } = piece;
+    const { mu, sigma, beta } = moment;
+    const missed = f.filter((v, i) => Math.abs(v - mu[i]) > beta * sigma[i] + 1e-6).length;
+    let where = "inside μ ± β σ at every arm";
+    if (missed) where = `outside μ ± β σ at ${missed} of the ${f.length} arms`;
+    const top = domain.names[indexOfMax(mu)];
+    return (
+      `${who}: β = ${short(beta)}; the estimate is largest at ${top}, ` +
+      `the truth at ${domain.names[best]} (f = ${short(f[best])}). The truth is ${where}.`
+    );
+  }
+  function posteriorFigure(view) {
+    const { width, piece, domain, color } = view;
+    const dashed = { stroke: color, "stroke-width": 1.8, "stroke-dasharray": "6 3" };
+    let estimate = lineItem("estimate μ", dashed);
+    if (!domain.ordered) estimate.draw = (x, y) => marker(piece.name, x + 12, y);
+    const shaded = { class: "band", fill: color };
+    const between = { text: "μ ± β σ", draw: (x, y) => rect(x, y - 6, 24, 12, shaded) };
+    const key = [];
+    const top = legend([truthItem(domain), estimate, between], width, key);
+    const a = armAxes(view, 240 + top, top, view.ranges.rewards, "reward");
+    const inner = domain.ordered ? posteriorCurves(view, a, dashed) : posteriorBars(view, a);
+    a.out.push(...key, clip("live-clip-posterior", a, inner));
+    const note = estimateWords(view);
+    return { width, height: a.height, out: a.out, label: `Posterior. ${note}`, note };
+  }
+  function posteriorCurves({ piece, moment, domain, color }, a, dashed) {
+    const sorted = (values) => domain.order.map((i) => values[i]);
+    const x = sorted(domain.x);
+    const [low, high] = [sorted(lowerEnds(moment)), sorted(upperEnds(moment))];
+    return (
+      shape(band(x, low, high, a), { class: "band", fill: color }) +
+      shape(path(x, sorted(moment.mu), a), { fill: "none", ...dashed }) +
+      shape(path(x, sorted(piece.f), a), { class: "truth" })
+    );
+  }
+  function posteriorBars({ piece, moment, domain, color }, a) {
+    const { order, x } = domain;
+    const step = a.px(x[order[1]]) - a.px(x[order[0]]);
+    const w = Math.max(2, Math.min(14, step * 0.6));
+    const [low, high] = [lowerEnds(moment), upperEnds(moment)];
+    const out = [];
+    for (const i of order) {
+      const [at, top, truth] = [a.px(x[i]), a.py(high[i]), a.py(piece.f[i])];
+      const tall = Math.max(0, a.py(low[i]) - top);
+      out.push(rect(at - w / 2, top, w, tall, { class: "band", fill: color }));
+      out.push(marker(piece.name, at, a.py(moment.mu[i]), Math.min(4, w / 2)));
+      out.push(line(at - w / 2, truth, at + w / 2, truth, { class: "truth" }));
+    }
+    return out.join("");
+  }
+
+  /* Four maps of the plane; the truth and the estimate share one scale. */
+  function mapsFigure(view) {
+    const { width, piece, moment, plays, domain } = view;
+    const side = Math.round(Math.sqrt(piece.f.length));
+    const across = width < 520 ? 2 : 4;
+    const gap = 14;
+    const size = Math.min(240, (width - gap * (across - 1)) / across - 4);
+    const both = [...piece.f, ...moment.mu];
+    const range = [Math.min(...both), Math.max(...both)];
+    const widths = moment.sigma.map((v) => moment.beta * v);
+    const maps = [
+      { title: "true mean f", values: piece.f, range, rings: [piece.best] },
+      { title: "estimate μ", values: moment.mu, range, rings: [indexOfMax(moment.mu)] },
+      { title: "half-width β σ", values: widths, range: [0, Math.max(...widths)] },
+      { title: "plays", values: plays, range: [0, Math.max(1, ...plays)] },
+    ];
+    const out = maps.flatMap((map, k) => {
+      const left = 2 + (k % across) * (size + gap);
+      const top = Math.floor(k / across) * (size + 62);
+      return heat({ ...map, left, top, size, side });
+    });
+    const most = indexOfMax(plays);
+    const note =
+      `${estimateWords(view)} Rings mark both. ` +
+      `Most plays: ${domain.names[most]}, ${plays[most]} of ${moment.t}.`;
+    const height = Math.ceil(4 / across) * (size + 62);
+    return { width, height, out, label: `Heat maps over the unit square. ${note}`, note };
+  }
+
+  /* At most 1,500 reports, evenly through time; what lies outside the scale sits on its edge. */
+  function reportsFigure(view) {
+    const { width, piece, moment, domain, color } = view;
+    const secret = piece.scale !== null;
+    const stride = Math.max(1, Math.ceil(moment.t / 1500));
+    const dots = { class: "dots", fill: color };
+    const report = {
+      text: secret ? "a private report" : "a reward",
+      draw: (x, y) => circle(x + 12, y, 2.4, dots),
+    };
+    const items = [truthItem(domain), report];
+    if (secret) items.push(lineItem("±(B + R)", { class: "edge" }));
+    const key = [];
+    const top = legend(items, width, key);
+    const a = armAxes(view, 220 + top, top, view.ranges.reports, "what the learner sees");
+    const [low, high] = view.ranges.reports;
+    a.out.push(...key);
+    let outside = 0;
+    for (let t = 0; t < moment.t; t += stride) {
+      const r = piece.reports[t];
+      const x = a.px(domain.x[piece.arms[t]]).toFixed(1);
+      if (r >= low && r <= high) a.out.push(circle(x, a.py(r).toFixed(1), 2, dots));
+      else {
+        outside++;
+        const [edge, slope] = r > 0 ? [a.py(high), 5] : [a.py(low), -5];
+        a.out.push(shape(`M${x} ${edge}l3 ${slope}h-6z`, dots));
+      }
+    }
+    for (const v of secret ? [piece.B + piece.R, -piece.B - piece.R] : [])
+      a.out.push(line(a.left, a.py(v), width - a.right, a.py(v), { class: "edge" }));
+    a.out.push(truthMarks(view, a));
+    const words = reportWords(view);
+    const thinned = stride > 1 ? ` One in ${stride} is drawn.` : "";
+    const far = outside ? ` Outside the scale: ${outside} (triangles).` : "";
+    const label = `What the learner saw by arm, ${view.who}. ${words}`;
+    return { width, height: a.height, out: a.out, label, note: words + thinned + far };
+  }
+  /* The true mean over the arms: a curve, or a dash at each. */
+  function truthMarks({ piece, domain }, a) {
+    const { order, x, ordered, plane } = domain;
+    const at = order.map((i) => x[i]);
+    const truth = order.map((i) => piece.f[i]);
+    if (ordered) return shape(path(at, truth, a), { class: "truth" });
+    const half = plane ? 1 : 5;
+    const dash = (v, i) =>
+      line(a.px(v) - half, a.py(truth[i]), a.px(v) + half, a.py(truth[i]), { class: "truth" });
+    return at.map(dash).join("");
+  }
+  function reportWords({ piece, onebit, span }) {
+    if (piece.scale === null) return "Not private: the learner sees the rewards themselves.";
+    const scale = short(piece.scale);
+    const kind = onebit
+      ? `is one bit, +s or −s with s = (B+R) coth(ε/2) = ${scale}`
+      : `carries Laplace noise of scale 2(B+R)/ε = ${scale}`;
+    return `Every report ${kind}, while f spans ${short(span)}.`;
+  }
+
+  function pullsFigure(view) {
+    const { width, piece, domain, color, plays } = view;
+    const { order, x, names } = domain;
+    const a = armAxes(view, 150, 10, view.ranges.plays, "plays");
+    const w = Math.max(1.5, Math.abs(a.px(x[order[1]]) - a.px(x[order[0]])) * 0.7);
+    for (const i of order.filter((arm) => plays[arm])) {
+      const left = (a.px(x[i]) - w / 2).toFixed(1);
+      const tall = (a.py(0) - a.py(plays[i])).toFixed(1);
+      const style = { fill: color, class: i === piece.best ? undefined : "bars" };
+      a.out.push(rect(left, a.py(plays[i]).toFixed(1), w.toFixed(1), tall, style));
+    }
+    if (domain.ordered) {
+      const tip = `M${a.px(x[piece.best])} ${a.py(0) + 2}l5 8h-10z`;
+      a.out.push(shape(tip, { class: "truthdot" }));
+    }
+    const most = indexOfMax(plays);
+    const sign = domain.ordered ? " (triangle)" : "";
+    const note =
+      `${plays.filter(Boolean).length} of ${plays.length} arms played; ` +
+      `most often ${names[most]}, ${plays[most]} times. ` +
+      `The best arm, ${names[piece.best]}${sign}: ${plays[piece.best]} times.`;
+    return {
+      width,
+      height: a.height,
+      out: a.out,
+      label: `Plays per arm, ${view.who}: ${note}`,
+      note,
+    };
+  }
+
+  // ---------------------------------------------------------------- users needed
+  const epsName = (eps) => (eps === null ? "not private" : `ε = ${eps}`);
+  /* A number of users that `needed` found in campaign c. */
+  function countText(x, c) {
+    if (x === 0) return `fewer than ${power(c.pieces[0].T)}`;
+    if (x === Infinity) {
+      const last = usersCurve(c).at(-1)?.[0] ?? c.pieces[0].T;
+      return `more than ${power(last)}`;
+    }
+    if (x < 1e4) return short(x, 2);
+    const decade = 10 ** Math.floor(Math.log10(x));
+    return `${short(x / decade, 2)} · ${power(decade)}`;
+  }
+  function usersWords(c) {
+    const levels = LEVELS.map((level) => `${level} at ${countText(needed(c, level), c)} users`);
+    return `${epsName(c.settings.eps)}: relative regret falls below ${levels.join(", ")}.`;
+  }
+
+  /* Relative regret of elimination against users: a curve for each campaign of `all`; that of the
+     current ε, `now`, is bold. */
+  function usersFigure(all, now, settings, width) {
+    const color = COLORS.PE;
+    const values = all.flatMap((c) => usersCurve(c).map(([, y]) => y)).filter((y) => y > 0);
+    const lowest = Math.min(0.01, ...values);
+    const x = [1e3, 1e9];
+    const y = [10 ** Math.floor(Math.log10(lowest)), 2];
+    const bold = { stroke: color, "stroke-width": 2.4 };
+    const items = [
+      lineItem(now ? epsName(settings.eps) : "running", bold, "PE"),
+      lineItem("other ε, thin", { stroke: color, "stroke-width": 1 }),
+      UNIFORM,
+    ];
+    const key = [];
+    const top = legend(items, width, key);
+    const labels = { xlabel: "users T", ylabel: "regret ÷ uniform play" };
+    const a = axes({ width, height: 260 + top, x, y, xlog: true, ylog: true, top, ...labels });
+    a.out.push(...key, shape(path(x, [1, 1], a), { class: "uniform" }));
+    for (const v of LEVELS) a.out.push(shape(path(x, [v, v], a), { class: "edge" }));
+    a.out.push(clip("live-clip-users", a, all.map((c) => usersLine(c, c === now, a)).join("")));
+    if (width >= 480) a.out.push(...curveNames(all, x[1], a)); // on a phone there is no room
+    const error = now && now.pieces.find((p) => p.error);
+    const words = (now ? usersWords(now) : "Running.") + (error ? ` ${error.error}.` : "");
+    const reports = settings.eps === null ? "bounded rewards" : REPORTS[settings.curator];
+    const note =
+      `${words} Mean over ${settings.trials} trials (dots); ${settings.constants} constants, ` +
+      `β × ${settings.beta_scale}, ${reports}, seed ${settings.seed}. ` +
+      "A horizon is a run of its own.";
+    const label = `Relative regret of elimination against the number of users. ${words}`;
+    return { width, height: a.height, out: a.out, label, note };
+  }
+  /* The curve of one campaign; the bold one has markers and its trials as dots. */
+  function usersLine(c, bold, a) {
+    const color = COLORS.PE;
+    const points = usersCurve(c).filter(([, v]) => v > 0);
+    const outline = path(
+      points.map((p) => p[0]),
+      points.map((p) => p[1]),
+      a,
+    );
+    const style = { fill: "none", stroke: color, "stroke-width": bold ? 2.4 : 1 };
+    if (c.settings.eps === null) style["stroke-dasharray"] = "7 4";
+    const out = [shape(outline, style)];
+    if (!bold) return out[0];
+    for (const [T, v] of points) out.push(marker("PE", a.px(T), a.py(v)));
+    for (const p of c.pieces.filter((piece) => !piece.error))
+      for (const v of p.share.filter((share) => share > 0))
+        out.push(circle(a.px(p.T), a.py(v), 1.6, { class: "dots", fill: color }));
+    return out.join("");
+  }
+  /* Each curve is named below its end, from the lowest ε down, as far as there is room. */
+  function curveNames(all, end, a) {
+    const out = [];
+    let last = -Infinity;
+    for (const c of all) {
+      const [T, v] = usersCurve(c).at(-1) ?? [];
+      if (T !== end || !(v > 0)) continue;
+      const y = a.py(v) + 12;
+      if (y < last + 13 || y > a.height - a.bottom) continue;
+      const style = { class: "at-curve", "text-anchor": "end" };
+      out.push(text(a.px(T), y, epsName(c.settings.eps), style));
+      last = y;
+    }
+    return out;
+  }
+
+  /* Users needed against ε, a line for each level; of the campaigns of `all` that are private and
+     whole. */
+  function neededFigure(all, whole, eps, width) {
+    const lines = LEVELS.map((level, k) => {
+      const dash = ["", "6 3", "2 3"][k];
+      const style = { stroke: COLORS.PE, "stroke-width": 1.8, "stroke-dasharray": dash };
+      return { level, style };
+    });
+    const key = [];
+    const items = lines.map(({ level, style }) => lineItem(`below ${level}`, style));
+    const top = legend(items, width, key);
+    const ranges = { x: [0.05, 50], y: [1e3, 1e9], xlog: true, ylog: true };
+    const labels = { xlabel: "privacy ε", ylabel: "users needed" };
+    const a = axes({ width, height: 200 + top, top, ...ranges, ...labels });
+    a.out.push(...key);
+    const drawn = all.filter((c) => c.settings.eps !== null && whole(c));
+    for (const { level, style } of lines) {
+      const found = drawn.map((c) => [c.settings.eps, needed(c, level)]);
+      const points = found.filter(([, n]) => n > 0 && n < Infinity);
+      const outline = path(
+        points.map((p) => p[0]),
+        points.map((p) => p[1]),
+        a,
+      );
+      a.out.push(shape(outline, { fill: "none", ...style }));
+      for (const [e, n] of points) a.out.push(marker("PE", a.px(e), a.py(n), e === eps ? 5 : 3));
+    }
+    const label =
+      `Users needed against ε for relative regret below ${LEVELS.join(", ")}. ` +
+      all.map(usersWords).join(" ");
+    const note =
+      "One mark for each ε tried at these settings; " +
+      "points outside 10³ to 10⁹ users are left out.";
+    return { width, height: a.height, out: a.out, label, note };
+  }
+  function usersTable(all, now, whole) {
+    const rows = all.map((c) => {
+      const name = epsName(c.settings.eps);
+      const cells = LEVELS.map((v) => (whole(c) ? countText(needed(c, v), c) : "…"));
+      return row(c === now ? `<b>${name}</b>` : name, cells);
+    });
+    return htmlTable("Users needed for a relative regret below", ["privacy", ...LEVELS], rows);
+  }
+
+  const rounds = { regretWords, regretFigure, regretTable };
+  const inside = { insideView, posteriorFigure, mapsFigure, reportsFigure, pullsFigure };
+  const users = { epsName, usersWords, usersFigure, neededFigure, usersTable };
+  return { LONG, REPORTS, ...rounds, ...inside, ...users };
+})();

@@ -1,0 +1,257 @@
+"""What puts things on a page: figures that carry their data, tables, numbers for the prose.
+
+    show.figure(figure, "fig-name", data={"t": t, "mean": mean}, note="T = 20000, order constants")
+    show.table(["ε", "users"], rows, caption="Users needed")
+    show.glue("users-half", 8161)                # {glue:text}`users-half` in the prose
+
+A figure is one output with links to its SVG and CSV, so that an executed notebook needs no other
+file. The same table is a data output of the cell, which `results.load` reads back on another page.
+"""
+
+import ast
+import base64
+import html
+import io
+import json
+import platform
+import re
+import shlex
+import sys
+from importlib.metadata import version
+
+import matplotlib.pyplot as plt
+import numpy as np
+import yaml
+from IPython import get_ipython
+from IPython.display import HTML, clear_output, display
+from tqdm import tqdm
+
+from ldpbo import plots, results
+from ldpbo import provenance as origin
+
+GLUED = "application/papermill.record/"  # a value for the prose; the build puts it in
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SVG_LINK = (
+    '<a download="{name}.svg" href="#{anchor}" onclick="this.href='
+    "this.closest('.ldpbo-figure').querySelector('img').src\">SVG</a>"
+)
+
+
+# ---- Numbers as text -----------------------------------------------------------------------------
+
+
+def scientific(x: float, digits: int = 1) -> str:
+    """Write a number as prose does: '1.4·10¹⁰', '10⁸' for a power itself, '0' for 0."""
+    if not x:
+        return "0"
+    mantissa, exponent = f"{x:.{digits}e}".split("e")
+    power = "10" + str(int(exponent)).translate(SUPERSCRIPT)
+    return power if mantissa == "1" else f"{mantissa}·{power}"
+
+
+def typeset(text: str) -> str:
+    """Write the numbers in a text as prose does: 3·10⁻¹⁶ for 3e-16, 0.00 for -0.00."""
+    text = re.sub(r"(?<![\w.])-(0(?:\.0+)?)(?![\w.])", r"\1", text)
+    number = r"(?<![\w.])(\d)(?:\.(\d+))?e[+-]?\d{1,3}(?![\w.])"
+    return re.sub(number, lambda m: scientific(float(m[0]), len(m[2] or "")), text)
+
+
+def estimate(mean: float, low: float, high: float) -> str:
+    """Write a mean with its interval: '0.52 [0.48, 0.56]', or '0.52' where there is none."""
+    text = f"{mean:.2f}"
+    if np.isfinite(low):
+        text += f" [{low:.2f}, {high:.2f}]"
+    return typeset(text).replace("-", "−")
+
+
+# ---- Outputs -------------------------------------------------------------------------------------
+
+
+def figure(drawing, name, data=None, note="", legend=None):
+    """Show a figure once, with a line under it: note, code, links to its SVG and CSV.
+
+    data: {column: values} or a DataFrame; legend: columns of one legend for all axes, under them.
+    It is one output, so that the cell's caption, label and alt text apply to it; the build copies
+    the alt text from the cell.
+    """
+    plt.close(drawing)
+    if legend:
+        plots.legend_below(drawing, legend)
+    anchor = name.replace("_", "-")
+    links, bundle = [SVG_LINK.format(name=name, anchor=anchor)], {}
+    if data is not None:
+        table = _data_uri("text/csv;charset=utf-8", results.csv(data).encode())
+        links.append(f'<a download="{name}.csv" href="{table}">CSV</a>')
+        bundle[results.TABLE] = {"name": anchor, "columns": results.columns(data)}
+    words = [html.escape(part) for part in (note, f"code {results.CODE}") if part]
+    line = " · ".join(words + links)
+    bundle["text/html"] = (
+        f'<div class="ldpbo-figure">{_image(drawing)}<p class="ldpbo-note">{line}</p></div>'
+    )
+    display(bundle, raw=True)
+
+
+def _image(drawing):
+    """Return an <img> that holds a figure as SVG."""
+    drawing.savefig(svg := io.BytesIO(), format="svg", metadata={"Date": None, "Creator": None})
+    width, height = drawing.get_size_inches() * 96
+    source = _data_uri("image/svg+xml", svg.getvalue())
+    size = f'width="{width:.0f}" height="{height:.0f}"'
+    return f'<img class="dark-light" alt="" {size} src="{source}">'
+
+
+def _data_uri(kind, body):
+    return f"data:{kind};base64,{base64.b64encode(body).decode()}"
+
+
+def table(head, rows, caption=""):
+    """Show a small table of plain text; the first cell of a row is its heading."""
+    caption = html.escape(typeset(caption))
+    header = "".join(_cell("th", text, ' scope="col"') for text in head)
+    body = ""
+    for first, *others in rows:
+        cells = [_cell("th", first, ' scope="row"'), *(_cell("td", x) for x in others)]
+        body += f"<tr>{''.join(cells)}</tr>"
+    region = f'class="ldpbo-table" tabindex="0" role="region" aria-label="{caption or head[0]}"'
+    display(
+        HTML(
+            f'<div {region}><table class="table"><caption>{caption}</caption>'
+            f"<thead><tr>{header}</tr></thead><tbody>{body}</tbody></table></div>"
+        )
+    )
+
+
+def _cell(tag, text, scope=""):
+    return f"<{tag}{scope}>{html.escape(typeset(str(text)))}</{tag}>"
+
+
+def glue(name, value):
+    """Keep a value under a name for {glue:text} in the prose.
+
+    This is myst_nb.glue(..., display=False) without importing Sphinx, which takes a second a page.
+    """
+    value = value.item() if isinstance(value, np.generic) else value
+    scrapbook = {"name": name, "mime_prefix": GLUED}
+    display({GLUED + "text/plain": repr(value)}, raw=True, metadata={"scrapbook": scrapbook})
+
+
+def glue_all(prefix, values):
+    """Keep a dict of values, each under `prefix` and its key."""
+    for name, value in values.items():
+        glue(prefix + name, value)
+
+
+def markdown(text):
+    """Show prose with computed numbers that also reads well in a notebook run by papermill, where
+    {glue:text} would stand as it is written."""
+    display({"text/markdown": typeset(text), "text/plain": text}, raw=True)
+
+
+def source(path):
+    """Show a Python file of the repository."""
+    text = (results.ROOT / path).read_text("utf-8")
+    display({"text/markdown": f"```python\n{text}```"}, raw=True)
+
+
+def coverage_table(uses, delta, prefix, first=None, more=None):
+    """Show the table of `experiments.coverage`, and glue its numbers under `prefix`.
+
+    first: {setting: round from which bands count}; more: (heading, {setting: cell}) of a further
+    column.
+    """
+    heading, cells = more or (None, {})
+    rows = []
+    for setting in dict.fromkeys(s for s, _ in uses):
+        start = (first or {}).get(setting, 0)
+        row = [setting, cells[setting]] if more else [setting]
+        for size in ("max|f|", "‖f‖"):
+            use = uses[setting, size]
+            covered = int((use.max(axis=1) <= 1).sum())
+            most = use[:, start:].max()
+            row += [estimate(*results.proportion(covered, len(use))), f"{most:.2f}"]
+        key = {"order, β × 0.1": "tenth"}.get(setting, setting)
+        glue_all(prefix, {f"-covered-{key}": row[-4], f"-use-{key}": float(most)})
+        rows.append(row)
+    head = ["constants", *([heading] if more else [])]
+    head += ["B = max|f|: covered", "ratio", "B = ‖f‖: covered", "ratio"]
+    promised = f"promised: {1 - delta:g}"
+    table(head, rows, f"Share of trials covered with 95 % Clopper–Pearson interval; {promised}")
+
+
+def warn_if_preliminary(name):
+    """Warn on the page while a stored sweep has shorter runs than the grid that declares it."""
+    grid = (results.ROOT / f"notebooks/params/sweeps/{name}.yml").read_text("utf-8")
+    declared = yaml.safe_load(grid)["base"]["T"]
+    stored = int(results.sweep(name)["T"].min())
+    if stored < declared:
+        display(
+            HTML(
+                '<div class="admonition warning"><p class="admonition-title">No result yet</p>'
+                f"<p>The stored table <code>data/sweeps/{name}.csv</code> is a trial of the "
+                f"machinery with {stored:,} rounds a run; the grid declares {declared:,}. Every "
+                "number and every sentence below describes that trial. <code>make sweeps</code> "
+                "computes the table.</p></div>"
+            )
+        )
+
+
+# ---- How far a run is, and what made a page ------------------------------------------------------
+
+
+def progress(description=""):
+    """Return a callback for `simulate` that shows "7 of 30 runs, 12 s" while it runs.
+
+    The line is replaced as it goes and cleared at the end.
+    """
+    form = "{desc}{n} of {total} runs, {elapsed_s:.0f} s"
+    bar = None
+
+    def report(done, total):
+        nonlocal bar
+        if bar is None:
+            options = {"mininterval": 2.0, "bar_format": form, "file": sys.stdout}
+            bar = tqdm(total=total, desc=description, leave=False, **options)
+        bar.update(done - bar.n)
+        if done == total:
+            bar.close()
+            clear_output()
+
+    return report
+
+
+def _parameters():
+    """Return (as written in the notebook, as used): the parameters of the first code cell."""
+    shell = get_ipython()
+    first = ast.parse(shell.user_ns["In"][1]) if shell else ast.parse("")
+    written = {}
+    for statement in first.body:
+        if isinstance(statement, ast.Assign):
+            written |= {t.id: ast.literal_eval(statement.value) for t in statement.targets}
+    return written, {name: shell.user_ns[name] for name in written}
+
+
+def rerun(notebook):
+    """Show the papermill command that runs this page again: the parameters that are not the
+    notebook's own, ready to be changed."""
+    written, used = _parameters()
+    words = ["papermill", f"notebooks/{notebook}.ipynb", "out.ipynb"]
+    for name, value in used.items():
+        if value == written[name]:
+            continue
+        if isinstance(value, (list, dict)):
+            words += ["-y", shlex.quote(f"{name}: {json.dumps(value)}")]
+        else:
+            words += ["-p", name, shlex.quote(str(value))]
+    command = " ".join([*words, "--log-output"])
+    display({"text/markdown": f"```bash\n{command}\n```"}, raw=True)
+
+
+def provenance():
+    """Show what made this page: the parameters as used, the hash of the code, and versions."""
+    _, used = _parameters()
+    parameters = ", ".join(f"{name} = {value!r}" for name, value in used.items()) or "none"
+    code = f"{results.CODE} (sha256 of {', '.join(origin.COMPUTES)})"
+    packages = ", ".join(f"{p} {version(p)}" for p in ("numpy", "scipy", "matplotlib"))
+    python = f"Python {platform.python_version()}"
+    line = f"Parameters: {html.escape(parameters)}. Code {code}; {python}, {packages}."
+    display(HTML(f'<p class="ldpbo-note">{line}</p>'))
