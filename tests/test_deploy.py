@@ -291,15 +291,18 @@ def test_a_server_that_cannot_save_acknowledges_nothing_and_ends(tmp_path):
         limit = (20_000, 20_000)
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, limit)
         found = []
+        acknowledged = 0
         with contextlib.suppress(OSError, http.client.HTTPException):  # it ends in the middle
             for _ in range(1000):
                 _, asked = answer(server.url + "/ask")
                 found.append(asked)
                 answer(server.url + "/tell", {"ticket": asked["ticket"], "report": high(asked)})
+                acknowledged += 1
         assert server.process.wait(10) == 1
         assert 10 < len(found) < 1000
         server.kill()
         server.start()
+        assert acknowledged <= answer(server.url + "/best")[1]["users"] <= len(found)
         for asked in found:  # all of them again: those that were counted are not counted twice
             body = {"ticket": asked["ticket"], "report": high(asked)}
             assert answer(server.url + "/tell", body) == (200, {"counted": True})
@@ -307,8 +310,9 @@ def test_a_server_that_cannot_save_acknowledges_nothing_and_ends(tmp_path):
 
 
 def test_two_servers_on_one_file_are_refused(tmp_path, server):
-    with pytest.raises(RuntimeError, match="Stopped. .*another server is at work"):
-        campaign.Server(tmp_path / "learner.npz")
+    said = "Stopped. .*another server is at work"
+    with pytest.raises(RuntimeError, match=said), running(tmp_path / "learner.npz"):
+        pass
 
 
 # ---- Many users at once --------------------------------------------------------------------------
@@ -356,6 +360,17 @@ def test_the_order_inside_a_plan_is_drawn_and_is_not_that_of_the_arms(book):
     assert len(set(arms)) > 20
 
 
+def test_a_restarted_server_goes_on_in_the_order_of_an_undisturbed_one(tmp_path, quick_disk):
+    undisturbed = ledger.Ledger(tmp_path / "one.npz")
+    arms = [undisturbed.ask()["arm"] for _ in range(40)]
+    restarted = []
+    for _ in range(4):
+        book = ledger.Ledger(tmp_path / "other.npz")
+        restarted += [book.ask()["arm"] for _ in range(10)]
+        book.lock_file.close()
+    assert restarted == arms
+
+
 def test_a_report_counts_once_however_often_it_is_sent_also_after_its_plan_and_a_restart(server):
     asked = answer(server.url + "/ask")[1]
     told = {"ticket": asked["ticket"], "report": high(asked)}
@@ -395,9 +410,10 @@ def test_a_lease_that_ends_returns_the_play_and_a_late_report_is_refused(tmp_pat
         status, reply = answer(server.url + "/tell", body)
         assert status == 410
         assert "lease of this ticket has ended" in reply["error"]
-        server.kill()
-        server.start()
-        assert answer(server.url + "/tell", body)[0] == 410
+        for _ in range(2):  # once from the journal's lines, once from its beginning
+            server.kill()
+            server.start()
+            assert answer(server.url + "/tell", body)[0] == 410
         assert client.tell(server.url, body["ticket"], body["report"]) == "late"
         assert answer(server.url + "/best")[1]["users"] == 0
 
@@ -480,7 +496,7 @@ def test_whatever_a_client_sends_is_answered_and_only_round_arm_and_report_are_l
         b"{}",
         b"\xff",
         b"[" * 900,
-        b"0" * 5000,
+        b" " * 5000 + json.dumps({"ticket": asked["ticket"], "report": high(asked)}).encode(),
         b'{"ticket": 0, "report": 1}',
         b'{"ticket": ["0"], "report": 1}',
         b'{"report": 1}',
@@ -488,6 +504,10 @@ def test_whatever_a_client_sends_is_answered_and_only_round_arm_and_report_are_l
     )
     for body in bodies:
         assert answer(server.url + "/tell", body)[0] == 400, body
+    for length in (b"-1", b"1e3", b"", b"99999999999"):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=4) as connection:
+            connection.sendall(b"POST /tell HTTP/1.1\r\nContent-Length: " + length + b"\r\n\r\n{}")
+            assert connection.recv(1000).startswith(b"HTTP/1.1 400 "), length
     told = {"ticket": asked["ticket"], "report": high(asked), "name": "Eve", "reward": 0.123}
     assert answer(server.url + "/other", told)[0] == 400
     for path in ("/other", "/", "//[", "/%", "/tell"):
@@ -564,8 +584,8 @@ def test_an_option_that_disagrees_with_the_saved_state_is_said(tmp_path, options
     path = tmp_path / "learner.npz"
     ledger.Ledger(path, 1000).close()
     before = path.read_bytes()
-    with pytest.raises(RuntimeError, match=f"^Stopped. {says}"):
-        campaign.Server(path, **options)
+    with pytest.raises(RuntimeError, match=f"^Stopped. {says}"), running(path, **options):
+        pass
     assert path.read_bytes() == before
     with running(path, T=1000, learner="PE") as server:  # the same words again are fine
         assert answer(server.url + "/ask")[0] == 200

@@ -45,8 +45,8 @@ class Server:
         self.lives += 1
         self.errors = []
         self.readers = [
-            threading.Thread(target=self._read_log, args=(self.process.stdout,)),
-            threading.Thread(target=self.errors.extend, args=(self.process.stderr,)),
+            threading.Thread(target=self._read_log, args=(self.process.stdout,), daemon=True),
+            threading.Thread(target=self.errors.extend, args=(self.process.stderr,), daemon=True),
         ]
         for reader in self.readers:
             reader.start()
