@@ -1,4 +1,4 @@
-"""Server and client run as two processes, for the page and for the tests.
+"""Server and users run as processes of their own, for the page and for the tests.
 
 The server can be killed as by a power cut.
 """
@@ -11,15 +11,21 @@ import threading
 import time
 from pathlib import Path
 
+import client
+
 HERE = Path(__file__).resolve().parent
 ENV = os.environ | {"PYTHONPATH": str(HERE.parent.parent), "OPENBLAS_NUM_THREADS": "1"}
 
 
 class Server:
-    """A server process, started again after each kill; `log` has all its lives."""
+    """A server process, started again after each kill; `log` is what it logged in all its lives.
 
-    def __init__(self, state, T, lease=60.0):
-        self.options = [str(state), f"--T={T}", f"--lease={lease}"]
+    options: of server.py, as keywords.
+    """
+
+    def __init__(self, state, **options):
+        given = {name: value for name, value in options.items() if value is not None}
+        self.options = [str(state), *(f"--{name}={value}" for name, value in given.items())]
         self.port = 0
         self.log = []
         self.lives = 0
@@ -27,55 +33,107 @@ class Server:
 
     def start(self):
         """The process is started, at the port of its former life."""
-        program = [sys.executable, str(HERE / "server.py")]
-        command = [*program, *self.options, f"--port={self.port}"]
-        pipes = {"stdout": subprocess.PIPE, "text": True, "env": ENV}
-        self.process = subprocess.Popen(command, **pipes)
-        self.url = self.process.stdout.readline().split()[-1]
+        command = [sys.executable, str(HERE / "server.py"), *self.options, f"--port={self.port}"]
+        pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, env=ENV, **pipes)
+        first = self.process.stdout.readline()
+        if not first:
+            _, why = self.process.communicate()
+            raise RuntimeError(why.strip())
+        self.url = first.split()[-1]
         self.port = int(self.url.rsplit(":", 1)[1])
         self.lives += 1
-        self.reader = threading.Thread(target=self._read, args=(self.process.stdout,))
-        self.reader.start()
+        self.errors = []
+        self.readers = [
+            threading.Thread(target=self._read_log, args=(self.process.stdout,), daemon=True),
+            threading.Thread(target=self.errors.extend, args=(self.process.stderr,), daemon=True),
+        ]
+        for reader in self.readers:
+            reader.start()
 
-    def _read(self, out):
+    def _read_log(self, out):
         self.log.extend(map(json.loads, out))
 
     def kill(self):
         """The process ends at once; what it logged until then is read."""
         self.process.kill()
+        self._wait()
+
+    def stop(self):
+        """The process saves the learner and ends."""
+        self.process.terminate()
+        self._wait()
+
+    def _wait(self):
         self.process.wait()
-        self.reader.join()
+        for reader in self.readers:
+            reader.join()
+
+    def rounds(self):
+        """What was logged, each round once: as the last life has it."""
+        return list({row["round"]: row for row in self.log}.values())
 
     def wait_for(self, rounds, patience=120.0):
         """Returns when so many rounds have been logged."""
         end = time.monotonic() + patience
         while len(self.log) < rounds:
-            if time.monotonic() > end:
-                raise TimeoutError(f"{len(self.log)} of {rounds} rounds")
+            if time.monotonic() > end or self.process.poll() is not None:
+                raise TimeoutError(f"{len(self.log)} of {rounds} rounds; {''.join(self.errors)}")
             time.sleep(0.002)
 
 
-def visits(url, users, seed):
-    """A client process brings so many users."""
-    program = [sys.executable, str(HERE / "client.py")]
-    command = [*program, url, str(users), f"--seed={seed}"]
-    out = dict(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return subprocess.Popen(command, env=ENV, **out)
+def visits(url, users, **options):
+    """A process brings so many users; options: of users.py."""
+    given = [f"--{name}={value}" for name, value in options.items()]
+    command = [sys.executable, str(HERE / "users.py"), url, str(users), *given]
+    pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(command, env=ENV, **pipes)
 
 
-def run(state, T, seed, kills=()):
-    """T users come; returns the server's log, each round once.
+def result(process):
+    """What became of the visits of a process, see `users.crowd`."""
+    said, _ = process.communicate(timeout=600)
+    if process.returncode:
+        raise RuntimeError(said)
+    return json.loads(said)
+
+
+def run(state, T, seed, kills=(), learner="GP-UCB"):
+    """T users come one after the other; returns the server's log, each round once.
 
     The server is killed and started again after each number of rounds in `kills`.
     """
-    server = Server(state, T)
-    users = visits(server.url, T, seed)
-    for rounds in kills:
-        server.wait_for(rounds)
+    server = Server(state, T=T, learner=learner)
+    users = visits(server.url, T, seed=seed)
+    try:
+        for rounds in kills:
+            server.wait_for(rounds)
+            server.kill()
+            server.start()
+        result(users)
+    finally:
         server.kill()
-        server.start()
-    said, _ = users.communicate(timeout=600)
-    server.kill()
-    if users.returncode:
-        raise RuntimeError(said)
-    return list({row["round"]: row for row in server.log}.values())
+        users.kill()
+    return server.rounds()
+
+
+def load(state, users, clients, kills=(), seconds=60.0):
+    """So many clients at once make so many visits; it ends by itself, after so many seconds.
+
+    What became of them, see `users.crowd`, and as the server saw it: rounds, its log, each round
+    once; best, its answer in the end; lives, how often it was started.
+    """
+    server = Server(state, learner="PE")
+    process = visits(server.url, users, clients=clients, seconds=seconds)
+    try:
+        for rounds in kills:
+            server.wait_for(rounds)
+            server.kill()
+            server.start()
+        found = result(process)
+        found["best"] = client.call(f"{server.url}/best")
+        server.stop()
+    finally:
+        server.kill()
+        process.kill()
+    return found | {"rounds": server.rounds(), "lives": server.lives}

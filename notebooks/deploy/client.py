@@ -1,78 +1,141 @@
-"""Users come one by one: ask for an arm, try it, hide the reward, tell the report.
+"""One visit of one user: ask for an arm, try it, hide the reward in one bit, tell that bit.
 
-    python client.py URL USERS [--seed SEED]
+    python client.py URL --eps 2        # prints the arm, reads the reward, sends one bit
 
-The reward and the privacy noise never leave this process. A report is made once: a
-client that gets no answer sends the same report again, since a second one of the same
-reward would spend eps twice. With a seed the users are simulated and their bits
-repeatable, for tests; a deployed client leaves it out.
+One file, Python's standard library only: copy it into your program and call
+
+    visit(url, measure, eps=2.0)        # measure({"arm", "point", ...}) -> the user's reward
+
+The reward never leaves this process. A report is made once: a client that gets no answer sends the
+same report again, since a second one of the same reward would spend eps twice. What the server says
+of the curator is not trusted: a curator that would reveal more than eps is refused.
+
+client.mjs is the same for browsers and Node; vectors.json has inputs and the reports of both.
 """
 
 import argparse
 import http.client
 import json
+import math
+import random
+import secrets
 import time
 import urllib.error
 import urllib.request
 
-import experiment
-import numpy as np
-
-import ldpbo_core as core
-
-OVER = 410  # status: no more users are wanted
-BUSY = 503
+AWAY = (502, 503, 504)  # statuses of a server that is busy or being started: try again
+GONE = 410
+ROUNDING = 2.0**-51  # of what the curator reveals
 
 
-def measure(x, rng):
-    """The user experiences this at the setting x: here, a simulation."""
-    return np.exp(-8 * ((x - [0.75, 0.4]) ** 2).sum()) - 0.3 + rng.uniform(-0.5, 0.5)
+class Refused(Exception):
+    """The server refuses, or is refused: a status (0: by this client), and why in words."""
+
+    def __init__(self, status, why):
+        super().__init__(why)
+        self.status = status
+
+
+def chance(reward, curator):
+    """The probability of the higher report; it is right to 2^-53."""
+    away = min(max(reward - curator["centre"], -curator["bound"]), curator["bound"])
+    return (1 + away / curator["scale"]) / 2
+
+
+def report(reward, curator, draw=None):
+    """The one-bit report of a reward: centre + scale or centre - scale.
+
+    draw: 64 random bits as an integer; left out, they come from the system. An integer is compared
+    with a double exactly, so the comparison moves the probability by less than 2^-64.
+    """
+    if (
+        isinstance(reward, bool)
+        or not isinstance(reward, (int, float))
+        or not math.isfinite(reward)
+    ):
+        raise ValueError(f"reward = {reward!r:.80}: must be a finite number")
+    if draw is None:
+        draw = secrets.randbits(64)
+    if draw < chance(reward, curator) * 2.0**64:
+        return curator["centre"] + curator["scale"]
+    return curator["centre"] - curator["scale"]
+
+
+def check_curator(curator, eps):
+    """Refuse a curator whose report would reveal more than eps."""
+    numbers = [curator.get(name) for name in ("centre", "bound", "scale")]
+    if all(isinstance(x, (int, float)) and math.isfinite(x) for x in numbers):
+        _, bound, scale = numbers
+        if 0 < bound <= scale * (math.tanh(eps / 2) + ROUNDING):  # the odds are within e^{+-eps}
+            return
+    raise Refused(0, f"curator = {curator!r:.200}: must be a one-bit curator of eps <= {eps!r}")
 
 
 def call(url, body=None, patience=60.0):
-    """The server answers with a dict, or None when the experiment is over.
-
-    The call is made again while the server is away or busy.
-    """
+    """The server's answer, a dict; the call is made again while the server is away or busy."""
     data = None if body is None else json.dumps(body).encode()
     end = time.monotonic() + patience
+    wait = 0.02
     while True:
         try:
             with urllib.request.urlopen(url, data, timeout=10) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
-            if error.code == OVER:
-                return None
-            if error.code != BUSY or time.monotonic() > end:
-                raise
-        except (OSError, http.client.HTTPException):  # away, or gone during an answer
+            if error.code not in AWAY or time.monotonic() > end:
+                raise Refused(error.code, error.read(1000).decode(errors="replace")) from None
+        except (OSError, http.client.HTTPException):  # away, or gone in the middle of an answer
             if time.monotonic() > end:
                 raise
-        time.sleep(0.05)
+        time.sleep(wait * random.uniform(0.5, 1.5))  # not all at once
+        wait = min(2 * wait, 1.0)
 
 
-def visit(url, seed=None):
-    """One user comes and goes; False when the experiment is over."""
-    asked = call(f"{url}/ask")
+def ask(url, patience=60.0):
+    """A ticket, an arm and its curator; None when the experiment is over."""
+    word = secrets.token_hex(16)  # the server knows a repeated question by it
+    try:
+        return call(f"{url}/ask?visit={word}", patience=patience)
+    except Refused as refused:
+        if refused.status == GONE:
+            return None
+        raise
+
+
+def tell(url, ticket, told, patience=60.0):
+    """The report is counted once, however often it has to be sent -> "counted", or "late"."""
+    try:
+        call(f"{url}/tell", {"ticket": ticket, "report": told}, patience)
+    except Refused as refused:
+        if refused.status == GONE:
+            return "late"
+        raise
+    return "counted"
+
+
+def visit(url, measure, eps, patience=60.0):
+    """One user comes and goes -> "counted", "late" (after the lease), or "over" (nobody is asked).
+
+    measure: what the user's device does, from the server's answer to a reward.
+    eps: what the user was promised.
+    """
+    asked = ask(url, patience)
     if asked is None:
-        return False
-    rng = np.random.default_rng(None if seed is None else [seed, asked["round"]])
-    reward = measure(experiment.POINTS[asked["arm"]], rng)
-    curator = core.OneBit(experiment.EPS, experiment.PROBLEM.B, experiment.PROBLEM.R)
-    report = float(curator.privatise(reward, rng))
-    call(f"{url}/tell", {"round": asked["round"], "report": report})
-    return True
+        return "over"
+    check_curator(asked["curator"], eps)
+    told = report(measure(asked), asked["curator"])
+    return tell(url, asked["ticket"], told, patience)
+
+
+def read_reward(asked):
+    return float(input(f"arm {asked['arm']} at {asked['point']}: your reward? "))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("url")
-    parser.add_argument("users", type=int)
-    parser.add_argument("--seed", type=int)
+    parser.add_argument("--eps", type=float, required=True, help="refuse to reveal more")
     options = parser.parse_args()
-    for _ in range(options.users):
-        if not visit(options.url, options.seed):
-            break
+    print(visit(options.url, read_reward, options.eps))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Server and clients agree on this before the first user comes.
+"""Server and users agree on this before the first user comes: arms, kernel, bounds, privacy.
 
-Arms, kernel, bounds and privacy; no f: nobody knows it.
+No f: nobody knows it.
 """
 
 import functools
@@ -10,12 +10,17 @@ import numpy as np
 import ldpbo_core as core
 
 SIDE = np.arange(1, 9) / 8
-POINTS = np.array([(x, y) for x in SIDE for y in SIDE])  # 64 settings of two dials
+POINTS = np.array([(x, y) for x in SIDE for y in SIDE])  # 64 settings of two dials, (n, d)
 KERNEL = functools.partial(core.se_kernel, lengthscale=0.4)
-PROBLEM = core.Problem(points=POINTS, kernel=KERNEL, B=1.0, R=1.0)
+PROBLEM = core.Problem(points=POINTS, kernel=KERNEL, B=1.0, F=1.0, R=0.5)  # norm, range, noise
 EPS = 2.0  # for one report of one user
+LEARNERS = {
+    "PE": {"schedule": "double"},  # a thousand users out at once, and more in each later plan
+    "GP-UCB": {"switch": 1.0, "lam": None},  # from four users on; learns from fewer
+}
 
 
-def learner(T):
-    """The learner of T users starts from nothing."""
-    return core.make("GP-UCB", PROBLEM, T, eps=EPS, curator=core.OneBit, rng=0)
+def learner(T=None, name="PE"):
+    """A learner starts from nothing, for T users; None goes on until somebody stops it."""
+    options = LEARNERS[name] | {"curator": core.OneBit, "constants": "proved"}
+    return core.make(name, PROBLEM, T, eps=EPS, rng=0, **options)

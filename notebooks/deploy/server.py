@@ -1,125 +1,156 @@
-"""The learner is served over HTTP.
+"""A learner is served over HTTP to many users at once.
 
-    python server.py STATE [--T 1000] [--port 0] [--lease 60]
+    python server.py STATE [--learner PE] [--T 1000] [--port 0] [--lease 60] [--origin URL]
 
-    GET /ask                         -> {"round", "arm"}
-    POST /tell {"round", "report"}   -> {"counted": true}
+GET /ask -> {"ticket", "arm", "point", "lease", "curator": {"eps", "centre", "bound", "scale"}}
+POST /tell {"ticket", "report"} -> {"counted": true}
+GET /best -> {"arm", "lower", "upper", "regret", "users", "constants", "delta"}
 
-A report is saved before it is acknowledged, so a server killed at
-any moment and started again goes on where it was, and a client that got no answer sends
-the same report again: it is counted once. One user is out at a time; others wait (503).
-After T rounds nothing is counted any more (410). What is logged: round, arm and report,
-whatever else a client sends. No name, no address, no time, and no reward, which never
-comes here.
+A report is on disk before it is acknowledged, so a server killed at any moment and started again
+goes on where it was, and a client that got no answer sends the same report again: it is counted
+once. A client that got no ticket asks again with the same word, /ask?visit=WORD, and gets the same.
+
+400: a report that the curator cannot have made, or no report at all. 409: no ticket of ours. 410:
+the lease had ended, or the experiment is over. 503: all plays of this plan are out; ask again.
+
+What is logged: round, arm and report, whatever else a client sends. No name, no address, no time,
+and no reward, which never comes here.
 """
 
 import argparse
 import json
-import time
+import os
+import signal
+import sys
 import traceback
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import experiment
+import ledger
 
-import ldpbo_core as core
+LONGEST = 1000  # bytes of a request's body, and characters of the word for a visit
+EXPECTED = 'GET /ask, GET /best or POST /tell {"ticket": text, "report": a number}'
 
 
-class Server(HTTPServer):
-    """The server has the learner, the file of its state, and the end of a lease."""
+class Server(ThreadingHTTPServer):
+    """The server has the ledger, which threads share."""
 
-    def __init__(self, port, state, T, lease):
+    daemon_threads = True
+    request_queue_size = 1024  # connections that wait to be accepted
+
+    def __init__(self, port, book, origin=None):
         super().__init__(("127.0.0.1", port), Handler)
-        self.state = state
-        self.lease = lease  # seconds
-        self.lease_ends = 0.0
-        if state.exists():
-            self.learner = core.load(state, experiment.PROBLEM)
-        else:
-            self.learner = experiment.learner(T)
+        self.ledger = book
+        self.origin = origin
 
-    def handle_error(self, *_):  # the standard one writes the client's address
-        traceback.print_exc()
+    def handle_error(self, *_):
+        """The standard one writes the client's address. Clients may go away."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            traceback.print_exc()
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request is answered."""
+    """One connection is served, request by request."""
 
-    timeout = 5.0  # seconds; a client that hangs keeps others out no longer
+    protocol_version = "HTTP/1.1"
+    timeout = 5.0  # seconds that a client may hang
+    wbufsize = -1  # header and body leave together
+    disable_nagle_algorithm = True
+
+    def do_GET(self):
+        path, _, query = self.path.partition("?")
+        visit = parse_qs(query).get("visit", [None])[0]
+        if path == "/ask":
+            self.meet(self.server.ledger.ask, visit and visit[:LONGEST])
+        elif path == "/best":
+            self.meet(self.server.ledger.best)
+        else:
+            self.answer(404, error=f"must be {EXPECTED}")
+
+    def do_POST(self):
+        ticket, report = self.told()
+        if self.path != "/tell" or not isinstance(ticket, str):
+            self.answer(400, error=f"must be {EXPECTED}")
+        else:
+            self.meet(self.count, ticket, report)
+
+    def count(self, ticket, report):
+        self.server.ledger.tell(ticket, report)
+        return {"counted": True}
+
+    def told(self):
+        """The body of the request holds a ticket and a report; (None, None) where it does not."""
+        try:
+            length = int(self.headers["Content-Length"])
+            if not 0 <= length <= LONGEST:
+                raise ValueError
+            body = json.loads(self.rfile.read(length))
+            return body["ticket"], body["report"]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            self.close_connection = True  # the rest may not be a request
+            return None, None
+
+    def meet(self, request, *arguments):
+        """The request is met, or refused in words; a server that cannot save ends at once."""
+        try:
+            body = request(*arguments)
+        except ledger.Refused as refused:
+            self.answer(refused.status, error=str(refused))
+        except Exception:  # what is on disk is whole, what is in memory may be ahead of it
+            traceback.print_exc()
+            os._exit(1)
+        else:
+            self.answer(200, **body)
 
     def answer(self, status, **body):
         data = json.dumps(body).encode()
-        self.send_response(status)
+        self.send_response_only(status)  # without the server's name and the time
+        self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
+        self.send_header("Cache-Control", "no-store")
+        if self.server.origin:
+            self.send_header("Access-Control-Allow-Origin", self.server.origin)
+        if self.close_connection:
+            self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(data)
-
-    def do_GET(self):
-        """A user asks for an arm."""
-        server = self.server
-        learner = server.learner
-        if self.path != "/ask":
-            self.answer(404, error="GET /ask or POST /tell")
-        elif learner.t >= learner.settings.T:
-            self.answer(410, error="the experiment is over")
-        elif time.monotonic() < server.lease_ends:
-            self.answer(503, error="another user is out: ask again")
-        else:
-            server.lease_ends = time.monotonic() + server.lease
-            self.answer(200, round=learner.t, arm=learner.ask())
-
-    def do_POST(self):
-        """A user tells a report."""
-        learner = self.server.learner
-        number, report = self.told()
-        if self.path != "/tell" or type(number) is not int:
-            expected = 'POST /tell {"round": a whole number, "report": a number}'
-            self.answer(400, error=f"must be {expected}")
-        elif number < learner.t:  # counted before; the answer was lost
-            self.answer(200, counted=True)
-        elif learner.t >= learner.settings.T:
-            self.answer(410, error="the experiment is over")
-        elif number > learner.t:
-            self.answer(409, error=f"round {number}: must be {learner.t}")
-        else:
-            self.count(number, report)
-
-    def told(self):
-        """The body of the request holds a round and a report, or (None, None)."""
-        try:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            return body["round"], body["report"]
-        except (ValueError, TypeError, KeyError):
-            return None, None
-
-    def count(self, number, report):
-        """The learner is told, the line logged, the state saved, the user answered."""
-        server = self.server
-        arm = server.learner.ask()
-        try:
-            server.learner.tell(report)
-        except ValueError as error:  # not a number: nothing has changed
-            return self.answer(400, error=str(error))
-        line = json.dumps({"round": number, "arm": arm, "report": report})
-        print(line, flush=True)  # a server killed here logs it twice
-        server.learner.save(server.state)
-        server.lease_ends = 0.0
-        self.answer(200, counted=True)
 
     def log_message(self, *_):  # the standard one writes addresses and times
         pass
 
 
+def log(row):
+    print(json.dumps(row), flush=True)  # a server killed here logs the round again
+
+
+def stop(*_):
+    raise KeyboardInterrupt
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("state", type=Path)
-    parser.add_argument("--T", type=int, default=1000)
+    parser.add_argument("state", type=Path, help="file of the learner; made where there is none")
+    parser.add_argument("--learner", choices=experiment.LEARNERS, help="PE where not saved")
+    parser.add_argument("--T", type=int, help="users; left out: as saved, or until it is stopped")
     parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--lease", type=float, default=60.0)
+    parser.add_argument("--lease", type=float, default=60.0, help="seconds for a user to report")
+    parser.add_argument("--snapshot", type=int, default=1000, help="journal lines between saves")
+    parser.add_argument("--origin", help="of web pages that may ask and tell, https://example.org")
     options = parser.parse_args()
-    server = Server(options.port, options.state, options.T, options.lease)
+    limits = {"lease": options.lease, "snapshot": options.snapshot}
+    try:
+        book = ledger.Ledger(options.state, options.T, options.learner, **limits, log=log)
+    except ValueError as error:
+        sys.exit(f"Stopped. {error}")
+    server = Server(options.port, book, options.origin)
     print(f"listening on http://127.0.0.1:{server.server_port}", flush=True)
-    server.serve_forever()
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        book.close()
 
 
 if __name__ == "__main__":
