@@ -1649,7 +1649,8 @@ class PE(Elimination):
     def learn(self) -> None:
         F = factor(self.Z, self.design, self.settings.lam)  # F'F = Z'V^{-1}Z
         share = self.design[:, None] / np.maximum(self.planned, 1)  # without the plays left over
-        self.mu = np.median(F.T @ (F @ (self.reported_sums() * share)), axis=1)  # step 3
+        sums = self.reported_sums() * share  # step 2
+        self.mu = np.median(F.T @ (F @ sums), axis=1)  # step 3
         self.sigma = np.sqrt(self.lost + self.settings.lam * (F * F).sum(axis=0))  # step 3
         self.beta = self.width(self.sigma[self.active].max())
         width = self.beta * self.sigma
@@ -2177,7 +2178,7 @@ def _run(job):
     problem, T = job.problem, job.T
     _, env, privacy, sketch = streams(job.seed, job.trial)
     rng = np.random.default_rng(sketch)
-    learner = make(job.name, problem, T, rng=rng, **job.options)
+    learner = make(job.name, problem, T, rng=rng, **job.options)  # Alg. 1-3, l. 1; Alg. 2, l. 2
     if isinstance(learner.settings.curator, Sums):
         raise ValueError(
             "curator = Sums: must be played by simulate_batches; it reports sums alone"
@@ -2193,6 +2194,7 @@ def _run(job):
             arm = learner.ask()
             curator = learner.curator(arm)
             clipped -= curator.clipped
+            # Alg. 1, l. 5; Alg. 2, l. 7
             y = curator.report(problem.reward(arm, users[t]), noise[t])
             clipped += curator.clipped
             learner.tell(y)
