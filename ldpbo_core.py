@@ -432,7 +432,7 @@ class CTL:
         name = type(self).__name__
         return f"{name}(eps={self.eps:g}, |y| <= {self.bound:.6g}, scale={self.scale:.6g})"
 
-    def _clip(self, y):
+    def clip(self, y: Any) -> Any:
         """y clipped to [-(B+R), B+R], counted; a float for a scalar."""
         if isinstance(y, float) and -self.bound < y < self.bound:  # the usual case, and fast
             self.seen += 1
@@ -453,7 +453,7 @@ class CTL:
 
     def report(self, y: Any, draw: Any) -> Any:
         """The private report of a reward for a given draw."""
-        return self._clip(y) + self.scale * draw
+        return self.clip(y) + self.scale * draw
 
     def privatise(self, y: Any, rng: np.random.Generator | None = None) -> Any:
         """The private report of a reward, or of an array of rewards of different users.
@@ -498,7 +498,7 @@ class CentredCTL(CTL):
         """y - centre, clipped and counted."""
         if not isinstance(y, (int, float)):
             y = check.array("y", y, None)
-        return self._clip(y - self.centre)
+        return self.clip(y - self.centre)
 
 
 class OneBit(CentredCTL):
@@ -675,7 +675,7 @@ class SecureCTL(CTL):
         return noise[0] if size is None else noise.reshape(size)
 
     def report(self, y: Any, draw: Any) -> Any:
-        return (np.int64(np.rint(self._clip(y) / self.grid)) + draw) * self.grid
+        return (np.int64(np.rint(self.clip(y) / self.grid)) + draw) * self.grid
 
     def log_density(self, report: ArrayLike, y: ArrayLike) -> np.ndarray:
         """Log-probability of a report: tanh(h/2) e^{-h steps}, h = grid/scale."""
@@ -1816,12 +1816,17 @@ class DoublingPE(Elimination):
         f.
         """
         R = self.problem.R
-        below = np.maximum(R - self.lower - self.problem.bound, 0.0)
-        above = np.maximum(R + self.upper - self.problem.bound, 0.0)
-        half = np.maximum((self.upper - self.lower) / 2, 0.0)
-        self.centre = (self.lower + self.upper) / 2 + (below - above) / 2
+        Y = self.problem.bound
         least = self.FINEST * self.B * self.tanh
-        self.reach = np.maximum(R + half - (below + above) / 2, least)
+        half = np.maximum((self.upper - self.lower) / 2, 0.0)
+        self.centre = (self.lower + self.upper) / 2
+        self.reach = np.maximum(R + half, least)
+        low = np.maximum(self.lower - R, -Y)
+        high = np.minimum(self.upper + R, Y)
+        cut = ((low > self.lower - R) | (high < self.upper + R)) & (low < high)
+        self.centre[cut] = ((low + high) / 2)[cut]
+        ends = np.maximum(high - self.centre, self.centre - low)  # no end is clipped by rounding
+        self.reach[cut] = np.maximum(ends, least)[cut]
 
     @property
     def log(self) -> float:
@@ -2414,7 +2419,7 @@ def _names(names):
 
 def _finished(jobs, workers) -> Iterator[_Run]:
     """The runs of all jobs in their order, as they are done."""
-    if hasattr(workers, "get_executor"):  # a Dask client
+    if hasattr(workers, "get_executor") and not isinstance(workers, type):  # a Dask client
         workers = workers.get_executor()
     if isinstance(workers, Executor):  # stays its owner's
         yield from workers.map(_run, jobs)
@@ -2424,7 +2429,8 @@ def _finished(jobs, workers) -> Iterator[_Run]:
     if processes == 1:
         yield from map(_run, jobs)
         return
-    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
 
     _check_portable(jobs[0], workers)
     try:
