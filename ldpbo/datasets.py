@@ -6,14 +6,13 @@
 1000
 >>> table = core.read_table("data/stocks.csv")
 >>> table
-Table(823 rows, 20 arms: AAPL, AMD, AMZN, ...; left out: date)
+Table(823 rows, 20 arms: AAPL, AMD, BAC, ...; left out: date)
 >>> core.table_problem(table.values, low=0, high=300)  # the range makes the curators
-Problem('table', 20 arms, B=3112.01, F=150, R=300, Y=150, table noise)
+Problem('table', 20 arms, B=1775.99, F=150, R=300, Y=150, table noise)
 """
 
 from __future__ import annotations
 
-import copy
 import csv
 import dataclasses
 import functools
@@ -331,8 +330,8 @@ def read_table(
     check.choice("missing", missing, "error", "drop", "mean")
     if not (header is None or isinstance(header, bool)):
         raise ValueError(f"header = {header!r:.80}: must be True, False, or None to find it out")
-    triple = isinstance(long, (tuple, list)) and len(set(long)) == 3
-    if not (triple or long is None or long is False):
+    three = isinstance(long, (tuple, list)) and len(long) == 3
+    if not (three or long is None or long is False):
         raise ValueError(
             f"long = {long!r:.80}: must be the names of three columns (user, item, value), "
             "False, or None to find out"
@@ -346,7 +345,7 @@ def read_table(
     try:
         sheet = _Sheet(_split(lines, delimiter), decimal, header)
         if long:
-            sheet = sheet.pivoted(long)
+            sheet = _Pivoted(sheet, long)
         elif long is None:
             sheet.refuse_long()
         return sheet.table(missing)
@@ -431,9 +430,14 @@ class _Sheet:
         self.missing = np.zeros(self.values.shape, dtype=bool)
         for i, j in np.argwhere(np.isnan(self.values)).tolist():
             self.missing[i, j] = self.cells[i][j].lower() in MISSING
+        other = "," if decimal == "." else "."
+        empty = np.flatnonzero(np.isnan(self.values).all(axis=0)).tolist()
+        self.words = {  # columns without a number, with neither decimal sign
+            j for j in empty if all(math.isnan(_number(cell, other)) for cell in self.column(j))
+        }
 
     def column(self, j):
-        return [row[j] for row in self.cells]
+        return [row[j] if j < len(row) else "" for row in self.cells]
 
     def labels(self):
         """Columns that are no arms: row numbers in the first, and words. One arm is left."""
@@ -441,8 +445,8 @@ class _Sheet:
         labels = set()
         if columns > 1 and rows > 2 and (np.diff(self.values[:, 0]) == 1).all():
             labels = {0}
-        words = set(np.flatnonzero(np.isnan(self.values).all(axis=0)).tolist())
-        return labels | words if len(labels | words) < columns else labels
+        both = labels | self.words
+        return both if len(both) < columns else labels
 
     def table(self, missing):
         """The table; every cell of an arm must be a finite number, or missing and taken care of."""
@@ -462,55 +466,23 @@ class _Sheet:
             raise ValueError("missing = 'drop' leaves no row, as all have a gap; take 'mean'")
         left_out = Columns()
         for j in labels:
-            left_out[self.names[j]] = [row[j] for row, keep in zip(self.cells, kept) if keep]
+            cells = self.column(j)
+            left_out[self.names[j]] = [cells[i] for i in np.flatnonzero(kept)]
         return Table(values[kept], [self.names[j] for j in arms], left_out)
 
     def refuse(self, i, j):
         """Name the cell that is no number, and what can be done about it."""
-        advice = ""
-        if self.missing[i, j]:
-            arms = [j for j in range(len(self.names)) if j not in self.labels()]
-            rows = int(self.missing[:, arms].any(axis=1).sum())
-            advice = (
-                f"; missing='drop' leaves out the {rows} of {len(self.cells)} rows with such a "
-                "cell, missing='mean' puts the mean of its column there"
-            )
-        raise ValueError(
-            f"line {self.lines[i]}, column {j + 1} ({self.names[j]}) is {self.cells[i][j]!r}: "
-            f"must be a finite number{advice}"
-        )
+        where = f"line {self.lines[i]}, column {j + 1} ({self.names[j]}) is {self.cells[i][j]!r}"
+        advice = self.advice() if self.missing[i, j] else ""
+        raise ValueError(f"{where}: must be a finite number{advice}")
 
-    def pivoted(self, long):
-        """The sheet with a row for each user and a column for each item."""
-        for name in long:
-            if name not in self.names:
-                raise ValueError(
-                    f"long = {tuple(long)}: there is no column {name!r}; the columns are "
-                    f"{', '.join(self.names)}"
-                )
-        user, item, value = (self.names.index(name) for name in long)
-        users = {name: i for i, name in enumerate(dict.fromkeys(self.column(user)))}
-        items = {name: j for j, name in enumerate(dict.fromkeys(self.column(item)))}
-        wide = copy.copy(self)
-        wide.names = [long[0], *items]
-        wide.cells = [[name, *[""] * len(items)] for name in users]
-        wide.values = np.full((len(users), 1 + len(items)), math.nan)
-        wide.missing = np.ones(wide.values.shape, dtype=bool)
-        wide.missing[:, 0] = False
-        wide.lines = [0] * len(users)
-        for line, row, numbers, gaps in zip(self.lines, self.cells, self.values, self.missing):
-            i = users[row[user]]
-            j = 1 + items[row[item]]
-            if wide.cells[i][j]:
-                raise ValueError(
-                    f"line {line} has a second value of {row[item]!r} for {row[user]!r}: "
-                    "must be one a user and item"
-                )
-            wide.cells[i][j] = row[value]
-            wide.values[i, j] = numbers[value]
-            wide.missing[i, j] = gaps[value]
-            wide.lines[i] = line
-        return wide
+    def advice(self):
+        arms = [j for j in range(len(self.names)) if j not in self.labels()]
+        rows = int(self.missing[:, arms].any(axis=1).sum())
+        return (
+            f"; missing='drop' leaves out the {rows} of {len(self.cells)} rows with such a cell, "
+            "missing='mean' puts the mean of its column there"
+        )
 
     def refuse_long(self):
         """Refuse a file that looks like (user, item, value): two columns of names that repeat, and
@@ -518,11 +490,10 @@ class _Sheet:
         rows, columns = self.values.shape
         if columns not in (3, 4):
             return
-        words = np.isnan(self.values).all(axis=0)
         few = [j for j in range(columns) if len(set(self.column(j))) <= rows / 2]
         for user, item in itertools.combinations(few, 2):
-            named = words[user] or words[item]
-            values = [j for j in range(columns) if j not in (user, item) and not words[j]]
+            named = self.words & {user, item}
+            values = [j for j in range(columns) if j not in self.words | {user, item}]
             pairs = set(zip(self.column(user), self.column(item)))
             if values and len(pairs) == rows and (named or rows >= 30):
                 names = tuple(self.names[j] for j in (user, item, values[0]))
@@ -530,6 +501,46 @@ class _Sheet:
                     f"looks like one value a row: read it with long={names!r}, that is (user, "
                     "item, value); or with long=False if every column of numbers is an arm"
                 )
+
+
+class _Pivoted(_Sheet):
+    """A sheet with a row for each user and a column for each item, from one value a row."""
+
+    def __init__(self, sheet, long):
+        for name in long:
+            if name not in sheet.names:
+                raise ValueError(
+                    f"long = {tuple(long)}: there is no column {name!r}; the columns are "
+                    f"{', '.join(sheet.names)}"
+                )
+        user, item, value = (sheet.names.index(name) for name in long)
+        users = {name: i for i, name in enumerate(dict.fromkeys(sheet.column(user)))}
+        items = {name: j for j, name in enumerate(dict.fromkeys(sheet.column(item)), 1)}
+        self.names = [long[0], *items]
+        self.cells = [[name] for name in users]
+        self.values = np.full((len(users), len(self.names)), math.nan)
+        told = np.zeros(self.values.shape, dtype=bool)
+        for row, line in enumerate(sheet.lines):
+            i = users[sheet.cells[row][user]]
+            j = items[sheet.cells[row][item]]
+            if told[i, j]:
+                raise ValueError(
+                    f"line {line} has a second value of {self.names[j]!r} for "
+                    f"{self.cells[i][0]!r}: must be one a user and item"
+                )
+            if not (np.isfinite(sheet.values[row, value]) or sheet.missing[row, value]):
+                sheet.refuse(row, value)
+            told[i, j] = True
+            self.values[i, j] = sheet.values[row, value]
+        self.missing = np.isnan(self.values)
+        self.words = set(np.flatnonzero(self.missing.all(axis=0)).tolist())
+        self.missing[:, 0] = False
+
+    def refuse(self, i, j):
+        raise ValueError(
+            f"there is no value of {self.names[j]!r} for {self.cells[i][0]!r}: "
+            f"must be one{self.advice()}"
+        )
 
 
 # ---- The paper's two data sets -------------------------------------------------------------------
