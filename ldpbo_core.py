@@ -39,6 +39,7 @@ import functools
 import hashlib
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -47,6 +48,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ldpbo import __version__ as __version__
 from ldpbo import checks as check
 from ldpbo.design import PAIRS, Fit, factor, optimal_design, spanning_arms
 from ldpbo.posterior import EIGEN_CUT, Domain, Posterior, Sketch, Span
@@ -174,14 +176,16 @@ class Problem:
     """n arms with kernel matrix K (n, n), mean rewards f (n,) and the bounds the algorithms are
     told.
 
-    B >= |f|_H, the RKHS norm, makes the widths; F >= |f| (B where left out) and R >= |noise| make
-    the curators; v >= E|y|^{1+alpha} and c >= E|noise|^{1+alpha} follow from B and R where left
-    out. A real experiment leaves out f: no learner uses it, only regret and simulated
-    rewards do. A round's randomness is drawn before the arm is known (`draw`), then made the arm's
-    reward (`reward`): all algorithms meet the same users.
+    B >= |f|_H, the RKHS norm, makes the widths (`rkhs_norm`); F >= |f| (B where left out),
+    R >= |noise| and Y >= |y|, the rewards themselves (F + R where left out), make the curators;
+    v >= E|y|^{1+alpha} and c >= E|noise|^{1+alpha} follow where left out. A real experiment leaves
+    out f: no learner uses it, only regret and simulated rewards do. A round's randomness is drawn
+    before the arm is known (`draw`), then made the arm's reward (`reward`): all algorithms meet the
+    same users.
 
     noise: "uniform" on [-R, R], "t3" (Student, 3 degrees of freedom), or "table": a uniformly drawn
-    row of `samples`.
+    row of `samples`. For rewards of your own override `reward`, and `draw` if that is not enough;
+    f must be their mean.
 
     points (n, d) and kernel, a function of two sets of points, stand instead of K on large domains:
     nothing (n, n) is built. The features stop at `rank`, or when they miss less than `tol` of each
@@ -204,6 +208,7 @@ class Problem:
     rank: int = 500
     tol: float = 1e-8
     F: float = LEFT_OUT
+    Y: float = LEFT_OUT
 
     def __post_init__(self):
         self._check_arms()
@@ -213,6 +218,7 @@ class Problem:
             raise ValueError("samples: must be given with noise='table', and only then")
         self._check_array("f", 1)
         self._check_array("samples", 2)
+        self._compare_f()
 
     def _set(self, name, value):
         """Set a field of the frozen dataclass; arrays become read-only."""
@@ -237,8 +243,12 @@ class Problem:
         self._set("B", check.positive("B", self.B))
         self._set("F", self.B if self.F is None else check.positive("F", self.F))
         self._set("R", check.nonnegative("R", self.R))
+        if self.Y is not None:
+            self._set("Y", check.positive("Y", self.Y))
+            self._set("F", min(self.F, self.Y))
         self._set("alpha", check.order("alpha", self.alpha))
-        squares = {"v": self.B**2 + self.R**2, "c": self.R**2}  # E|.|^{1+alpha} by Jensen
+        c = self.spread**2
+        squares = {"v": min(self.F**2 + c, self.bound**2), "c": c}  # E|.|^{1+alpha} by Jensen
         for name, square in squares.items():
             given = getattr(self, name)
             if given is None:
@@ -258,11 +268,40 @@ class Problem:
             )
         self._set(name, array)
 
+    def _compare_f(self):
+        """Warn of an f that the bounds exclude: the norm of f is at least max |f|."""
+        if self.f is None:
+            return
+        largest = float(np.abs(self.f).max())
+        for name, bound, lost in (
+            ("F", self.F, "rewards may be clipped, and no learner looks there"),
+            ("B", self.B, "B is below the norm of f, and nothing is proved"),
+        ):
+            if largest > bound * (1 + 1e-9):
+                warnings.warn(
+                    f"max |f| = {largest:.6g} is beyond {name} = {bound:.6g}: {lost}; raise {name}",
+                    stacklevel=4,
+                )
+                return
+
+    @property
+    def bound(self) -> float:
+        """No reward is larger: what a curator clips to, Y or F + R."""
+        return self.F + self.R if self.Y is None else min(self.F + self.R, self.Y)
+
+    @property
+    def spread(self) -> float:
+        """The noise of a reward lies in an interval twice as long, so it is sub-Gaussian of this
+        size."""
+        return min(self.R, self.bound)
+
     def __repr__(self):
-        name = self.name or "unnamed"
-        return (
-            f"Problem({name!r}, {self.n} arms, B={self.B:.6g}, R={self.R:.6g}, {self.noise} noise)"
-        )
+        told = {"B": self.B, "F": self.F, "R": self.R, "Y": self.Y}
+        if self.F == self.B:
+            del told["F"]
+        bounds = [f"{name}={value:.6g}" for name, value in told.items() if value is not None]
+        parts = [repr(self.name or "unnamed"), f"{self.n} arms", *bounds, f"{self.noise} noise"]
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     @property
     def n(self) -> int:
@@ -342,6 +381,22 @@ def _domain(K):
     return K.domain if isinstance(K, Problem) else Domain.of_matrix(K)
 
 
+def rkhs_norm(problem: Problem) -> float:
+    """The RKHS norm of f: the least B for which widths are proved; inf where f has none.
+
+    It is that of the smoothest function with the values f on the arms, up to a millionth of f (a
+    thousandth on more than 2000 points, where the features answer). Take it from what is public,
+    last year's table or a simulator. A table with fewer rows than arms has an f of norm inf.
+    """
+    f = problem.known_f("have a norm")
+    few = problem.n <= 2000
+    Z = Domain.of_matrix(problem.K).Z if few else problem.Z
+    a = np.linalg.lstsq(Z.T, f, rcond=math.sqrt(EIGEN_CUT))[0]  # the rest is near rounding
+    missed = np.abs(f - a @ Z).max()
+    allowed = (1e-6 if few else 1e-3) * np.abs(f).max()
+    return float(np.linalg.norm(a)) if missed <= allowed else math.inf
+
+
 # ---- Curators (Section 4.1) ----------------------------------------------------------------------
 
 
@@ -377,7 +432,7 @@ class CTL:
         name = type(self).__name__
         return f"{name}(eps={self.eps:g}, |y| <= {self.bound:.6g}, scale={self.scale:.6g})"
 
-    def _clip(self, y):
+    def clip(self, y: Any) -> Any:
         """y clipped to [-(B+R), B+R], counted; a float for a scalar."""
         if isinstance(y, float) and -self.bound < y < self.bound:  # the usual case, and fast
             self.seen += 1
@@ -398,7 +453,7 @@ class CTL:
 
     def report(self, y: Any, draw: Any) -> Any:
         """The private report of a reward for a given draw."""
-        return self._clip(y) + self.scale * draw
+        return self.clip(y) + self.scale * draw
 
     def privatise(self, y: Any, rng: np.random.Generator | None = None) -> Any:
         """The private report of a reward, or of an array of rewards of different users.
@@ -443,7 +498,7 @@ class CentredCTL(CTL):
         """y - centre, clipped and counted."""
         if not isinstance(y, (int, float)):
             y = check.array("y", y, None)
-        return self._clip(y - self.centre)
+        return self.clip(y - self.centre)
 
 
 class OneBit(CentredCTL):
@@ -545,12 +600,12 @@ def report_kind(problem: Problem, curator: CTL | None) -> tuple[str, float]:
     if isinstance(curator, OneBit):
         return "one bit", curator.scale
     if isinstance(curator, Sums):
-        return "sums", problem.R
+        return "sums", problem.spread
     if curator is not None:
         return "Laplace", curator.scale
     if problem.noise == "t3" or problem.alpha < 1:
         return "heavy", problem.c ** (1 / (1 + problem.alpha))
-    return "bounded", problem.R
+    return "bounded", problem.spread
 
 
 @functools.lru_cache
@@ -620,7 +675,7 @@ class SecureCTL(CTL):
         return noise[0] if size is None else noise.reshape(size)
 
     def report(self, y: Any, draw: Any) -> Any:
-        return (np.int64(np.rint(self._clip(y) / self.grid)) + draw) * self.grid
+        return (np.int64(np.rint(self.clip(y) / self.grid)) + draw) * self.grid
 
     def log_density(self, report: ArrayLike, y: ArrayLike) -> np.ndarray:
         """Log-probability of a report: tanh(h/2) e^{-h steps}, h = grid/scale."""
@@ -761,13 +816,22 @@ class Settings:
 
 
 class Learner:
-    """The UCB loop that all algorithms share: play argmax mu + beta sigma, then update.
+    """The base class of all algorithms, and of your own: play argmax mu + beta sigma, then update.
 
-    mu (n,), sigma (n,) and beta are the learner's state that everybody may read; t counts the
-    rewards told. An algorithm says in `start` what it keeps and in `update` what a reward changes.
+    Write
+        start(self)             what is kept between rounds; self.mu (n,) = 0, self.sigma (n,) and
+                                self.beta = B are there
+        update(self, arm, y)    what report y of `arm` changes: new self.mu, self.sigma, self.beta
+        choose(self)            if the arm to play is not argmax mu + beta sigma; an index
+        presets, anytime        the `constants` it has a width for; True if T may be None
+    Read self.problem (n, K, B; f is for regret alone), self.settings (T, lam, delta, curator, ...),
+    self.t (reports told so far), and draw from self.rng. The class itself goes where names go:
+    make(Mine, ...), simulate(problem, ["TGP", Mine], ...). Define it at the top of a module, so
+    that other processes and `load` find it; what it keeps should be numbers, arrays and the like.
     """
 
     presets: tuple[str, ...] = ("order",)
+    anytime = False
 
     def __init__(self, problem: Problem, settings: Settings, rng: np.random.Generator):
         self.problem = problem
@@ -807,7 +871,7 @@ class Learner:
     def ask(self) -> int:
         """The arm to play next; the same arm until its reward is told."""
         if self.asked is None:
-            self.asked = self.choose()
+            self.asked = check.arm(self.choose(), self.problem.n)
         return self.asked
 
     def tell(self, reward: float, arm: int | None = None) -> None:
@@ -822,6 +886,12 @@ class Learner:
         y = check.number("reward", reward, allowed, -1e100, 1e100)
         if self.settings.kind == "one bit":
             self.check_bit(played, y)
+        if self.t == self.settings.T:
+            warnings.warn(
+                f"T = {self.t} rounds have been told: the learner goes on, but nothing is said of "
+                "it; make it with a larger T, or with T=None where that is allowed",
+                stacklevel=2,
+            )
         self.update(played, y)
         self.t += 1
         self.asked = None
@@ -978,6 +1048,7 @@ class GPUCB(TGP):
     """
 
     presets: tuple[str, ...] = ("order", "proved")
+    anytime = True
 
     def threshold(self, t: int) -> float:
         return math.inf
@@ -991,7 +1062,10 @@ class GPUCB(TGP):
         s, delta = settings.size, settings.delta
         if settings.kind == "Laplace":  # half of delta for the event that a draw is cut
             cut = settings.size * math.log(2 * settings.T / delta)
-            s, delta = math.hypot(self.problem.R, math.sqrt(settings.size * cut / 2)), delta / 2
+            s, delta = (
+                math.hypot(self.problem.spread, math.sqrt(settings.size * cut / 2)),
+                delta / 2,
+            )
         return s * math.sqrt(2 * (self.gain + math.log(1 / delta))) / root
 
 
@@ -1676,7 +1750,7 @@ class PE(Elimination):
     def laplace_noise(self, widest: float) -> float:
         """Theorem (ii): sub-Gaussian up to a point, exponential beyond."""
         L = self.settings.size
-        R = self.problem.R
+        R = self.problem.spread
         if self.settings.constants == "order":
             return math.sqrt((R * R + 2 * L * L) * math.log(self.settings.T))
         spread = math.sqrt(2 * (R * R + 4 * L * L) * self.log)
@@ -1697,14 +1771,15 @@ class DoublingPE(Elimination):
     """Elimination by differences, with a recentred window, in doubling batches.
 
     It keeps x if mu(x') - mu(x) <= W(x, x') for all active x' (Theorem P). One-bit reports and Sums
-    are recentred (Theorem R): the window [c - h, c + h] of an arm is the intersection of [-F, F]
-    with its bands so far. No T is in a width; regret: the corollary of Theorem R, and Theorem G.
-    Under heavy tails medians over copies of estimates and of their differences take the place of
-    mu(x) and mu(x') - mu(x). Sizes are in units of B; those below FINEST count as that: there
-    rounding limits a band, not noise.
+    are recentred (Theorem R): [lower, upper] of an arm is the intersection of [-F, F] with its
+    bands so far, and its rewards lie within R of that and within Y of 0. No T is in a width;
+    regret: the corollary of Theorem R, and Theorem G. Under heavy tails medians over copies of
+    estimates and of their differences take the place of mu(x) and mu(x') - mu(x). Sizes are in
+    units of B; those below FINEST count as that: there rounding limits a band, not noise.
     """
 
     presets: tuple[str, ...] = ("proved",)
+    anytime = True
     FINEST = 1e-4
     ROUNDING = 1e-12  # differences of means below ROUNDING * B are rounding
 
@@ -1717,8 +1792,7 @@ class DoublingPE(Elimination):
         given = self.settings.curator
         if not isinstance(given, (OneBit, Sums)):
             return super().curator(arm)
-        window = float(self.half[arm]), self.problem.R, float(self.centre[arm])
-        return type(given)(given.eps, *window)
+        return type(given)(given.eps, float(self.reach[arm]), 0.0, float(self.centre[arm]))
 
     def next_plan(self) -> np.ndarray:
         self.N = self.next_size()
@@ -1742,10 +1816,23 @@ class DoublingPE(Elimination):
         return 1.0 if given is None else math.tanh(given.eps / 2)
 
     def recentre(self) -> None:
-        """Set the window of each arm, centre +- half, of which f is known to be inside."""
-        least = self.FINEST * self.B * self.tanh - self.problem.R
+        """Set the window of each arm, centre +- reach, of which its rewards are known to be inside.
+
+        [lower - R, upper + R], cut to [-Y, Y]: a curator clips nothing, and reports have the mean
+        f.
+        """
+        R = self.problem.R
+        Y = self.problem.bound
+        least = self.FINEST * self.B * self.tanh
+        half = np.maximum((self.upper - self.lower) / 2, 0.0)
         self.centre = (self.lower + self.upper) / 2
-        self.half = np.maximum((self.upper - self.lower) / 2, max(least, 0.0))
+        self.reach = np.maximum(R + half, least)
+        low = np.maximum(self.lower - R, -Y)
+        high = np.minimum(self.upper + R, Y)
+        cut = ((low > self.lower - R) | (high < self.upper + R)) & (low < high)
+        self.centre[cut] = ((low + high) / 2)[cut]
+        ends = np.maximum(high - self.centre, self.centre - low)  # no end is clipped by rounding
+        self.reach[cut] = np.maximum(ends, least)[cut]
 
     @property
     def log(self) -> float:
@@ -1776,7 +1863,7 @@ class DoublingPE(Elimination):
         """Scale L_x of the Laplace noise of arm x, (n,): of a report, or of a sum; 0 for none."""
         given = self.settings.curator
         if isinstance(given, Sums):
-            return 2 * (self.problem.R + self.half) / given.eps
+            return 2 * self.reach / given.eps
         scale = self.settings.size if self.settings.kind == "Laplace" else 0.0
         return np.full(self.problem.n, scale)
 
@@ -1788,11 +1875,12 @@ class DoublingPE(Elimination):
         """
         kind = self.settings.kind
         if kind == "one bit":
-            size = (self.problem.R + self.half) / self.tanh
+            size = self.reach / self.tanh
         elif kind == "Laplace":
-            size = np.hypot(self.problem.R, 2 * self.laplace)
+            size = np.hypot(self.problem.spread, 2 * self.laplace)
         elif kind == "sums":
-            size = np.hypot(self.problem.R, 2 * self.laplace / np.sqrt(np.maximum(design, 1)))
+            noise = 2 * self.laplace / np.sqrt(np.maximum(design, 1))
+            size = np.hypot(self.problem.spread, noise)
         else:
             size = np.full(self.problem.n, self.settings.size)
         return np.maximum(size / self.B, self.FINEST)
@@ -1801,8 +1889,9 @@ class DoublingPE(Elimination):
     def ridge(self) -> float:
         """rho: lam in units of (s/B)^2, s of the first batch."""
         size = self.settings.size
-        first = math.hypot(self.problem.R, 2 * size) if self.settings.kind == "Laplace" else size
-        return self.settings.lam * (self.B / max(first, self.FINEST * self.B)) ** 2
+        if self.settings.kind == "Laplace":
+            size = math.hypot(self.problem.spread, 2 * size)
+        return self.settings.lam * (self.B / max(size, self.FINEST * self.B)) ** 2
 
     def widths(self, a: np.ndarray, b: np.ndarray, tail: np.ndarray) -> np.ndarray:
         """W of Theorems P and R: B a + max(factor B b, 2 sqrt 2 l tail), of an arm or a difference.
@@ -1870,7 +1959,7 @@ class _Default(float):
 
 
 def make(
-    name: str,
+    name: str | type[Learner],
     problem: Problem,
     T: int | None,
     *,
@@ -1891,6 +1980,7 @@ def make(
 ) -> Learner:
     """An algorithm by name: "TGP", "ATA", "MoMA"; ours "PE"; baselines "GP-UCB", "TS", "MoM", ...
 
+    name: one of these, or a class of your own, see `Learner`.
     T: horizon; None plays for ever (GP-UCB, and PE with schedule="double").
     eps: None for the non-private twin. With eps (or a `curator`) alpha = 1, and v and c follow from
         B, R and the noise.
@@ -1903,26 +1993,27 @@ def make(
     q: Nyström oversampling; inf keeps every played arm.
     k: MoMA's plays per epoch; PE's copies under heavy tails.
     weibull: (theta, a, b) of P(|noise| >= x) <= a exp(-b x^{1/theta}) (TGP, non-private).
-    curator: a curator, or a class such as OneBit that is then given eps, F and R; None is CTL where
-        there is an eps.
+    curator: a curator, or a class such as OneBit that is then given eps, F and R (Y and 0 where the
+        problem has a Y); None is CTL where there is an eps. Of a subclass of CTL that reports in
+        its own way nothing is proved.
     switch: C; an arm, once chosen, is played max(1, ceil(C lam/sigma^2)) times (GP-UCB, TGP).
     schedule: of PE, "sqrt" (few batches) or "double" (differences, recentred windows; N_1 = first).
     rng: generator or seed of the dictionary draws (of uniform play; of the order inside a plan).
     """
-    if not isinstance(name, str) or name not in ALGORITHMS:
-        raise ValueError(f"name = {name!r:.80}: must be one of {', '.join(ALGORITHMS)}")
+    basic = _algorithm(name)
     if not isinstance(problem, Problem):
         raise ValueError(f"problem = {type(problem).__name__}: must be a Problem")
     hidden = _curator(curator, eps, problem)
     if weibull is not None:
-        weibull = _weibull(weibull, name, hidden)
+        weibull = _weibull(weibull, basic, hidden)
     switch = math.inf if switch == math.inf else check.nonnegative("switch", switch)
-    algorithm = _variant(name, weibull, switch, schedule)
+    label = algorithm_name(name)
+    algorithm = _variant(label, basic, weibull, switch, schedule)
     kind, size = report_kind(problem, hidden)
-    _check_constants(name, algorithm, constants)
-    _check_reports(name, algorithm, constants, kind, hidden, problem)
+    _check_constants(label, algorithm, constants)
+    _check_reports(label, algorithm, constants, kind, hidden, problem)
     settings = Settings(
-        T=_horizon(T, name, algorithm, constants, kind),
+        T=_horizon(T, label, algorithm, constants, kind),
         lam=_ridge(lam, algorithm, problem, size),
         delta=check.fraction("delta", delta),
         acc=check.fraction("acc", acc),
@@ -1946,10 +2037,25 @@ def make(
         ) from None
 
 
-def _variant(name, weibull, switch, schedule):
+def _algorithm(name):
+    """The class of that name, or the class given."""
+    if isinstance(name, type) and issubclass(name, Learner):
+        return name
+    if not isinstance(name, str) or name not in ALGORITHMS:
+        raise ValueError(
+            f"name = {name!r:.80}: must be one of {', '.join(ALGORITHMS)}, or a subclass of Learner"
+        )
+    return ALGORITHMS[name]
+
+
+def algorithm_name(name: str | type[Learner]) -> str:
+    """An algorithm's name in tables and figures."""
+    return name.__name__ if isinstance(name, type) else name
+
+
+def _variant(name, algorithm, weibull, switch, schedule):
     """The class that plays this algorithm with these options."""
     check.choice("schedule", schedule, "sqrt", "double")
-    algorithm = ALGORITHMS[name]
     if schedule == "double" and algorithm is not PE:
         raise ValueError(f"schedule = 'double': must be left out for {name}; it is PE's")
     if switch and algorithm not in SELDOM:
@@ -1982,7 +2088,7 @@ def _check_constants(name, algorithm, constants):
 
 def _check_reports(name, algorithm, constants, kind, curator, problem):
     """Do these constants speak of these reports, and is the curator that of this problem?"""
-    if kind == "sums" and algorithm is not DoublingPE:
+    if kind == "sums" and not issubclass(algorithm, DoublingPE):
         raise ValueError(
             f"curator = Sums: must be another one for {name}; "
             "sums are for PE with schedule='double'"
@@ -1992,20 +2098,30 @@ def _check_reports(name, algorithm, constants, kind, curator, problem):
             f"constants = 'proved': must be 'order' for {name} on heavy-tailed rewards; "
             "PE and MoMA have proofs for them"
         )
+    if constants != "order" and _reports_differently(curator):
+        raise ValueError(
+            f"constants = {constants!r}: must be 'order' with {type(curator).__name__}, a curator "
+            "of your own; nothing is proved of its reports"
+        )
     if isinstance(curator, CentredCTL):
-        bound = problem.F + problem.R
-        if curator.centre or abs(curator.bound - bound) > 1e-9 * bound:
+        away = abs(curator.bound - problem.bound)
+        if curator.centre or away > 1e-9 * problem.bound:
             raise ValueError(
                 f"curator: clips to {curator.bound:.6g} around {curator.centre:.6g}: must be made "
-                f"with F = {problem.F:.6g} and R = {problem.R:.6g} of the problem, around 0"
+                f"with F + R = {problem.bound:.6g} of the problem, around 0; give the class alone"
             )
+
+
+def _reports_differently(curator):
+    """Is this a curator from outside, with other reports than those of the class it stands on?"""
+    methods = [getattr(type(curator), name, None) for name in ("draw", "report")]
+    return any(method and method.__module__ != __name__ for method in methods)
 
 
 def _horizon(T, name, algorithm, constants, kind):
     """T, or None where the algorithm needs none."""
-    anytime = issubclass(algorithm, (GPUCB, DoublingPE))
     laplace = constants == "proved" and kind == "Laplace" and not issubclass(algorithm, DoublingPE)
-    if T is None and (not anytime or laplace):
+    if T is None and (not algorithm.anytime or laplace):
         raise ValueError(
             f"T = None: must be an integer for {name} here; GP-UCB on one-bit reports and PE with "
             "schedule='double' need no horizon"
@@ -2015,23 +2131,25 @@ def _horizon(T, name, algorithm, constants, kind):
 
 def _curator(curator, eps, problem):
     """The curator that these arguments of `make` name; None where nothing is private."""
+    window = (problem.F, problem.R) if problem.Y is None else (problem.bound, 0.0)
     if isinstance(curator, type) and issubclass(curator, CTL):
-        curator = Identity() if curator is Identity else curator(eps, problem.F, problem.R)
+        curator = Identity() if curator is Identity else curator(eps, *window)
     if not (curator is None or isinstance(curator, CTL)):
         raise ValueError(
-            f"curator = {curator!r:.80}: must be a curator or a class of them, such as core.OneBit"
+            f"curator = {curator!r:.80}: must be a curator or a class of them, such as core.OneBit "
+            "or a subclass of core.CTL"
         )
     if curator is None:
-        return None if eps is None else CTL(eps, problem.F, problem.R)
+        return None if eps is None else CTL(eps, *window)
     if eps is not None and curator.eps != eps:
         raise ValueError(f"eps = {eps!r}: must be the curator's eps, {curator.eps!r}, or left out")
     return None if curator.eps is None else curator
 
 
-def _weibull(weibull, name, curator):
+def _weibull(weibull, algorithm, curator):
     """(theta, a, b) of sub-Weibull noise, checked."""
     triple = isinstance(weibull, (tuple, list)) and len(weibull) == 3
-    if name != "TGP" or curator is not None or not triple:
+    if algorithm is not TGP or curator is not None or not triple:
         raise ValueError(
             f"weibull = {weibull!r}: must be a tuple (theta, a, b), for the non-private TGP only"
         )
@@ -2052,8 +2170,8 @@ def _moments(problem, curator):
     """alpha, v and c of what the learner sees."""
     if curator is None:
         return dict(alpha=problem.alpha, v=problem.v, c=problem.c)
-    c = problem.R**2 + curator.variance
-    return dict(alpha=1.0, v=problem.B**2 + c, c=c)
+    c = problem.spread**2 + curator.variance
+    return dict(alpha=1.0, v=problem.F**2 + c, c=c)
 
 
 # ---- Simulation: many trials, common random numbers ----------------------------------------------
@@ -2071,6 +2189,13 @@ class Simulation(NamedTuple):
 
     regret: np.ndarray
     records: dict
+
+    def __repr__(self):
+        trials, T = self.regret.shape[1:]
+        uniform = np.maximum(self.records["uniform"] * T, 1e-300)
+        shares = (self.regret[:, :, -1] / uniform).mean(axis=1)
+        told = [f"{name} {x:.3g}" for name, x in zip(self.records["names"], shares)]
+        return f"Simulation(T={T}, trials={trials}; regret/uniform: {', '.join(told)})"
 
     def frame(self, points: int = 200) -> pandas.DataFrame:
         """A tidy table: algorithm, trial, t (at most `points` values), regret, and relative regret.
@@ -2154,7 +2279,7 @@ class _Job(NamedTuple):
     """One algorithm in one trial."""
 
     problem: Problem
-    name: str
+    name: str | type[Learner]
     T: int
     seed: int
     trial: int
@@ -2183,7 +2308,7 @@ def _run(job):
         raise ValueError(
             "curator = Sums: must be played by simulate_batches; it reports sums alone"
         )
-    users = problem.draw(env, T).tolist()
+    users = _draws(problem, env, T)
     noise = learner.curator(0).draw(privacy, T).tolist()
     clipped = 0
     arms = np.empty(T, dtype=np.int16 if problem.n < 2**15 else np.int32)
@@ -2208,6 +2333,17 @@ def _run(job):
     return _Run(clipped, arms, reports, beta, needed)
 
 
+def _draws(problem, env, T):
+    """What nature draws for T users, one entry each."""
+    draws = problem.draw(env, T)
+    if np.shape(draws)[:1] != (T,):
+        raise ValueError(
+            f"{type(problem).__name__}.draw: must give as many draws as `size` says, {T}; "
+            f"its answer has shape {np.shape(draws)}"
+        )
+    return draws.tolist() if isinstance(draws, np.ndarray) else list(draws)
+
+
 class _Bands:
     """How wide a learner's band is after each round, and how wide it had to be."""
 
@@ -2230,12 +2366,12 @@ class _Bands:
 
 def simulate(
     problem: Problem | Callable[[int], Problem],
-    names: str | Iterable[str],
+    names: str | type[Learner] | Iterable[str | type[Learner]],
     T: int,
     *,
     trials: int,
     seed: int,
-    workers: int | Executor = 1,
+    workers: int | Executor | Any = 1,
     trace: bool = False,
     bands: bool = False,
     progress: Callable[[int, int], Any] | None = None,
@@ -2243,14 +2379,16 @@ def simulate(
 ) -> Simulation:
     """Play every algorithm of `names` in every trial -> Simulation (regret, records).
 
-    problem: a Problem, or a callable seed -> Problem for a new f in each trial.
-    workers: a number of processes, or any concurrent.futures.Executor, such as a Dask client's
-        get_executor(); the numbers do not depend on it.
+    problem: a Problem, or a callable seed -> Problem for a new f in each trial; rewards by a
+        subclass of Problem are its own.
+    names: as in `make`, and classes of your own.
+    workers: a number of processes, any concurrent.futures.Executor, or a Dask client; the numbers
+        do not depend on it.
     trace, bands: more records, see `Simulation`.
     progress(done, total) is called after each run.
     options: as in `make`.
     """
-    names = _names(names)
+    listed = _names(names)
     if not (progress is None or callable(progress)):
         raise ValueError(
             f"progress = {progress!r:.80}: must be a function of (done, total), or None"
@@ -2261,11 +2399,11 @@ def simulate(
     if "rng" in options:
         raise ValueError("rng: must be left out; every generator is derived from seed")
     problems = trial_problems(problem, trials, seed)
-    for name in names:
+    for name in listed:
         make(name, problems[0], T, rng=0, **options)  # bad settings fail before any work
     jobs = [
         _Job(problems[i], name, T, seed, i, trace, bands, options)
-        for name in names
+        for name in listed
         for i in range(trials)
     ]
     runs = []
@@ -2273,12 +2411,12 @@ def simulate(
         runs.append(run)
         if progress:
             progress(len(runs), len(jobs))
-    return _collect(problems, names, runs)
+    return _collect(problems, listed, runs)
 
 
 def _names(names):
-    """A list of at least one name."""
-    if isinstance(names, str):
+    """A list of at least one name or class."""
+    if isinstance(names, (str, type)):
         return [names]
     names = list(names) if np.iterable(names) else []
     if not names:
@@ -2288,17 +2426,45 @@ def _names(names):
 
 def _finished(jobs, workers) -> Iterator[_Run]:
     """The runs of all jobs in their order, as they are done."""
+    if hasattr(workers, "get_executor") and not isinstance(workers, type):  # a Dask client
+        workers = workers.get_executor()
     if isinstance(workers, Executor):  # stays its owner's
         yield from workers.map(_run, jobs)
         return
-    processes = min(check.integer("workers", workers), len(jobs))
+    allowed = ">= 1, an Executor or a Dask client"
+    processes = min(check.integer("workers", workers, allowed=allowed), len(jobs))
     if processes == 1:
         yield from map(_run, jobs)
         return
     from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
 
-    with ProcessPoolExecutor(processes) as pool:
-        yield from pool.map(_run, jobs)
+    _check_portable(jobs[0], workers)
+    try:
+        with ProcessPoolExecutor(processes) as pool:
+            yield from pool.map(_run, jobs)
+    except BrokenProcessPool:
+        raise BrokenProcessPool(
+            f"workers = {workers}: a process ended before its work was done: it was killed "
+            "(memory?), or it does not find a class or function of yours; put these into a module "
+            "that is imported, start a script's work under `if __name__ == '__main__'`, or take "
+            "workers=1"
+        ) from None
+
+
+def _check_portable(job, workers):
+    """Can a job be sent to another process?"""
+    import pickle
+
+    parts = {"problem": job.problem, "name": job.name, **job.options}
+    for name, part in parts.items():
+        try:
+            pickle.dumps(part)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise ValueError(
+                f"workers = {workers}: {name} cannot be sent to another process ({error}); define "
+                "its functions and classes at the top of a module (no lambda), or take workers=1"
+            ) from None
 
 
 def _collect(problems, names, runs):
@@ -2314,7 +2480,7 @@ def _collect(problems, names, runs):
     by_trial = zip(gaps, np.moveaxis(arms, 1, 0))
     regret = np.stack([np.cumsum(gap[a], axis=-1) for gap, a in by_trial], axis=1)
     records = {
-        "names": names,
+        "names": [algorithm_name(name) for name in names],
         "uniform": gaps.mean(axis=1),
         "pulls": np.apply_along_axis(np.bincount, 2, arms, minlength=problems[0].n),
         "clipped": stacked("clipped"),
@@ -2339,6 +2505,11 @@ class Campaign(NamedTuple):
     active: np.ndarray
     uniform: np.ndarray
 
+    def __repr__(self):
+        T = int(self.t[-1])
+        share = (self.regret[:, -1] / np.maximum(self.uniform * T, 1e-300)).mean()
+        return f"Campaign(T={T}, trials={len(self.regret)}; regret/uniform: {share:.3g})"
+
 
 # ---- Doors: what stands on the core, under the core's name ---------------------------------------
 
@@ -2349,7 +2520,7 @@ def simulate_batches(
     *,
     trials: int,
     seed: int,
-    name: str = "PE",
+    name: str | type[Learner] = "PE",
     eps: float | None = None,
     **options: Any,
 ) -> Campaign:
@@ -2395,7 +2566,7 @@ def function_problem(
     bounds: ArrayLike,
     n: int | None = None,
     *,
-    kernel: str = "se",
+    kernel: str | Callable = "se",
     lengthscale: ArrayLike = 0.2,
     nu: float = 2.5,
     noise: str = "uniform",
@@ -2404,8 +2575,10 @@ def function_problem(
     points: ArrayLike = None,
     **options: Any,
 ) -> Problem:
-    """A function of a point (d,) of the box `bounds`, on n scrambled Sobol points or those
-    given."""
+    """A function of a point (d,) of the box `bounds`, on n scrambled Sobol points or those given.
+
+    kernel: "se", "matern", or a function of two sets of points (n, d) and (n', d).
+    """
     from ldpbo import datasets
 
     told = dict(kernel=kernel, lengthscale=lengthscale, nu=nu, noise=noise, R=R, seed=seed)
@@ -2415,15 +2588,24 @@ def function_problem(
 def table_problem(
     samples: ArrayLike,
     train: ArrayLike | None = None,
+    low: float | None = None,
+    high: float | None = None,
     *,
+    B: float | None = None,
+    R: float | None = None,
     name: str = "table",
     source: str = "user's table",
 ) -> Problem:
     """A problem from a table: rows = observations, columns = arms; a reward is an entry of a random
-    row."""
+    row.
+
+    low, high: the range of the rewards, known beforehand; it makes the curators, see
+    `ldpbo.datasets.table_problem`. Without them the paper's bounds, from the table itself.
+    """
     from ldpbo import datasets
 
-    return datasets.table_problem(samples, train, name=name, source=source)
+    told: dict[str, Any] = dict(B=B, R=R, name=name, source=source)
+    return datasets.table_problem(samples, train, low, high, **told)
 
 
 def light_problem() -> Problem:
@@ -2441,16 +2623,36 @@ def stock_problem() -> Problem:
 
 
 def read_table(
-    path: str | os.PathLike, *, delimiter: str = "", decimal: str = "", header: bool | None = None
+    path: str | os.PathLike,
+    *,
+    delimiter: str = "",
+    decimal: str = "",
+    header: bool | None = None,
+    missing: str = "error",
+    long: tuple[str, str, str] | bool | None = None,
 ) -> Table:
-    """A CSV file, rows = observations, columns = arms -> named tuple (values, names, left_out)."""
+    """A CSV file, rows = observations, columns = arms -> named tuple (values, names, left_out).
+
+    missing: what is done about empty cells, NA and nan: "error", "drop" (their rows) or "mean" (of
+    the column). long: the columns (user, item, value) of a file with one value a row.
+    """
     from ldpbo import datasets
 
-    return datasets.read_table(path, delimiter=delimiter, decimal=decimal, header=header)
+    told: dict[str, Any] = dict(delimiter=delimiter, decimal=decimal, header=header)
+    return datasets.read_table(path, missing=missing, long=long, **told)
 
 
-def load(path: str | os.PathLike, problem: Problem) -> Learner:
-    """The learner that `learner.save` wrote, on the same problem: it asks for the same arms."""
+def load(
+    path: str | os.PathLike,
+    problem: Problem,
+    *,
+    algorithm: type[Learner] | None = None,
+    curator: type[CTL] | None = None,
+) -> Learner:
+    """The learner that `learner.save` wrote, on the same problem: it asks for the same arms.
+
+    algorithm, curator: classes of your own that it was made with, unless their module is imported.
+    """
     from ldpbo import saving
 
-    return saving.load(path, problem)
+    return saving.load(path, problem, algorithm=algorithm, curator=curator)

@@ -28,15 +28,17 @@ def simulate_batches(
     *,
     trials: int,
     seed: int,
-    name: str = "PE",
+    name: str | type[core.Learner] = "PE",
     eps: float | None = None,
     **options: Any,
 ) -> core.Campaign:
     """A learner on sums of reports drawn in their exact law -> Campaign: any T at the same cost.
 
     problem: a Problem, or a callable seed -> Problem, as in `simulate`. name: "PE", or "GP-UCB"
-    with a `switch`. options: those of `make`. Where sums have no known law (Student noise but for
-    OneBit; rewards that CTL clips; SecureCTL) single draws are added, T <= SINGLES.
+    with a `switch`, or a class of your own that plans. options: those of `make`. Where sums have no
+    known law (Student noise but for OneBit; rewards that CTL clips; SecureCTL; a curator of your
+    own) single draws are added, T <= SINGLES. Rewards of your own, a subclass of Problem, are
+    refused.
     """
     T = check.integer("T", T)
     trials = check.integer("trials", trials)
@@ -62,8 +64,8 @@ def _campaign(problem, T, seed, trial, name, eps, options):
         learner: Any = core.make(name, problem, T, eps=eps, rng=rng, **options)
         if not isinstance(learner, core.PlannedLearner):
             raise ValueError(
-                f"name = {name!r}: must be 'PE', or 'GP-UCB' or 'TGP' with a switch > 0; "
-                "the others want every report by itself"
+                f"name = {core.algorithm_name(name)!r}: must be 'PE', or 'GP-UCB' or 'TGP' with a "
+                "switch > 0; the others want every report by itself"
             )
         for counts in play_batches(learner, env, privacy):
             t.append(learner.t)
@@ -114,15 +116,21 @@ def report_sums(
     is known single draws are added, as long as T is at most SINGLES.
     """
     problem = learner.problem
-    if type(problem).reward is not core.Problem.reward:
-        raise ValueError(
-            f"problem = {type(problem).__name__}: must not override reward, as the law of sums "
-            "follows from Problem's own; drive the learner by ask and tell, or by simulate"
-        )
+    for method in ("reward", "draw", "sample"):
+        if getattr(type(problem), method) is not getattr(core.Problem, method):
+            raise ValueError(
+                f"problem = {type(problem).__name__}: must not override {method}, as the law of "
+                "sums follows from Problem's own; drive the learner by ask and tell, or by simulate"
+            )
     kind = learner.settings.kind
     curator = learner.settings.curator
     if kind == "one bit" and type(curator) is core.OneBit:
         return _bit_sums(learner, counts, privacy)
+    if isinstance(curator, core.Sums) and type(curator) is not core.Sums:
+        raise ValueError(
+            f"curator = {type(curator).__name__}: must be Sums itself, whose law is drawn here; "
+            "drive the learner by plan and tell_sums"
+        )
     if kind == "sums":
         return _noisy_sums(learner, counts, env, privacy)
     bound = math.inf if curator is None else curator.bound
@@ -133,7 +141,7 @@ def report_sums(
                 f"T = {learner.settings.T}: must be at most {SINGLES}; sums of these reports have "
                 "no known law, single draws are added; with curator=OneBit every noise has one"
             )
-        return _added_singly(problem, curator, counts, env, privacy)
+        return _added_singly(learner, counts, env, privacy)
     rewards = _uniform_sums if whole else _table_sums
     sums = rewards(problem, counts, env, bound)
     if curator is not None:
@@ -200,13 +208,13 @@ def _uniform_integral(x, R):
     return np.clip(x + R, 0.0, 2 * R) ** 2 / max(4 * R, 1e-300) + np.maximum(x - R, 0.0)
 
 
-def _added_singly(problem, curator, counts, env, privacy):
+def _added_singly(learner, counts, env, privacy):
+    """Single reports, each by the curator of its arm."""
     sums = np.zeros(counts.shape)
     for arm, j in np.argwhere(counts):
-        y = problem.sample(arm, env, counts[arm, j])
-        if curator is not None:
-            y = curator.report(y, curator.draw(privacy, len(y)))
-        sums[arm, j] = y.sum()
+        y = learner.problem.sample(arm, env, counts[arm, j])
+        curator = learner.curator(arm)
+        sums[arm, j] = curator.report(y, curator.draw(privacy, len(y))).sum()
     return sums
 
 

@@ -18,6 +18,11 @@ from typing import Any
 import numpy as np
 
 
+def plain(value: Any) -> Any:
+    """NumPy's numbers become Python's, so that messages say 0 and not np.int64(0)."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def real(value: Any) -> np.ndarray | None:
     """`value` becomes an array of floats, or None if an entry is no real number.
 
@@ -53,7 +58,7 @@ def number(
         array_of_one = real(value)
         x = math.nan if array_of_one is None or array_of_one.ndim else float(array_of_one)
     if not low < x < high:
-        raise ValueError(f"{name} = {value!r:.80}: must be {allowed}")
+        raise ValueError(f"{name} = {plain(value)!r:.80}: must be {allowed}")
     return x
 
 
@@ -79,7 +84,7 @@ def choice(name: str, value: Any, *allowed: str) -> None:
     """`value` must be one of the words `allowed`."""
     if not isinstance(value, str) or value not in allowed:
         *words, last = map(repr, allowed)
-        raise ValueError(f"{name} = {value!r:.80}: must be {', '.join(words)} or {last}")
+        raise ValueError(f"{name} = {plain(value)!r:.80}: must be {', '.join(words)} or {last}")
 
 
 def integer(name: str, value: Any, low: int = 1, high: float = 10**15, allowed: str = "") -> int:
@@ -87,8 +92,13 @@ def integer(name: str, value: Any, low: int = 1, high: float = 10**15, allowed: 
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
     if not (whole and low <= value <= high):
         allowed = allowed or f">= {low} and at most 10**15"
-        raise ValueError(f"{name} = {value!r:.80}: must be an integer {allowed}")
+        advice = f"; write {value:.0f}" if _is_whole(value) and low <= value <= high else ""
+        raise ValueError(f"{name} = {plain(value)!r:.80}: must be an integer {allowed}{advice}")
     return int(value)
+
+
+def _is_whole(value):
+    return isinstance(value, float) and value.is_integer()
 
 
 def array(name: str, value: Any, ndim: int | None, limit: float = math.inf) -> np.ndarray:

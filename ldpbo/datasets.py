@@ -5,15 +5,19 @@
 >>> core.function_problem(valley, [(0, 1), (-1, 1)], 1000, lengthscale=0.5, seed=0).n
 1000
 >>> table = core.read_table("data/stocks.csv")
->>> table.values.shape, table.names[:2], list(table.left_out)
-((823, 20), ['AAPL', 'AMD'], ['date'])
+>>> table
+Table(823 rows, 20 arms: AAPL, AMD, BAC, ...; left out: date)
+>>> core.table_problem(table.values, low=0, high=300)  # the range makes the curators
+Problem('table', 20 arms, B=1775.99, F=150, R=300, Y=150, table noise)
 """
 
 from __future__ import annotations
 
 import csv
+import dataclasses
 import functools
 import hashlib
+import itertools
 import math
 import os
 import re
@@ -31,6 +35,7 @@ from ldpbo_core import (
     empirical_kernel,
     linear_kernel,
     matern_kernel,
+    rkhs_norm,
     se_kernel,
     standardised,
 )
@@ -40,13 +45,17 @@ ORIGINALS = {  # the paper's data: sha256
     "fin.csv": "e9f7d7c3a0ad4ada75e5b8fa3830c77ed0579232b45837438c671d83b1818199",
 }
 
+MISSING = {"", "na", "n/a", "nan", "null", "none"}  # cells that say that there is no value
+
 
 # ---- Functions -----------------------------------------------------------------------------------
 
 
 def _stationary(kernel, lengthscale, nu):
-    """The kernel of that name is a function of two sets of points."""
-    check.choice("kernel", kernel, "se", "matern")
+    """The kernel of that name, or one's own, is a function of two sets of points."""
+    if callable(kernel):
+        return kernel
+    check.choice("kernel", kernel, "se", "matern", "a function of two sets of points")
     if kernel == "se":
         return functools.partial(se_kernel, lengthscale=lengthscale)
     return functools.partial(matern_kernel, lengthscale=lengthscale, nu=nu)
@@ -93,7 +102,7 @@ def function_problem(
     bounds: ArrayLike,
     n: int | None = None,
     *,
-    kernel: str = "se",
+    kernel: str | Callable = "se",
     lengthscale: ArrayLike = 0.2,
     nu: float = 2.5,
     noise: str = "uniform",
@@ -104,9 +113,10 @@ def function_problem(
 ) -> Problem:
     """A function of a point (d,) of a box is played on n scrambled Sobol points, or on those given.
 
-    bounds: the box, [(low, high), ...]. lengthscale, in the units of the box: a number, or one for
+    bounds: the box, [(low, high), ...]. kernel: "se", "matern", or a function of two sets of points
+    (n, d) and (n', d). lengthscale of the first two, in the units of the box: a number, or one for
     each dimension. B = max |f| over the points; noise and R are those of Problem, options its name,
-    rank, tol.
+    rank, tol, B, F, Y.
     """
     bounds = check.array("bounds", bounds, 2)
     check.function("function", function, "a point (d,)")
@@ -134,10 +144,14 @@ def function_problem(
         v=B * B + c,
         c=c,
         noise=noise,
-        name=getattr(function, "__name__", "function"),
-        provenance=f"{len(f)} points, {kernel} kernel, seed {seed}; B = max|f|",
+        name=_name(function),
+        provenance=f"{len(f)} points, {_name(kernel)} kernel, seed {seed}; B = max|f|",
     )
     return Problem(**given | options)
+
+
+def _name(thing):
+    return thing if isinstance(thing, str) else getattr(thing, "__name__", "own")
 
 
 def _sobol_points(bounds, n, seed):
@@ -155,41 +169,123 @@ def _sobol_points(bounds, n, seed):
 def table_problem(
     samples: ArrayLike,
     train: ArrayLike | None = None,
+    low: float | None = None,
+    high: float | None = None,
     *,
+    B: float | None = None,
+    R: float | None = None,
     name: str = "table",
     source: str = "user's table",
 ) -> Problem:
     """A table is a problem: rows are observations, columns arms, a reward an entry of a random row.
 
-    K is the correlation of `train` (of `samples` where there is none), f the column means; B, R, v
-    and c are the smallest bounds that hold on `samples`, as in the paper's experiments.
+    K is the correlation of `train` (of `samples` where there is none), f the column means. Without
+    `low` and `high` B, R, v and c are the smallest bounds that hold on `samples`, as in the paper's
+    experiments. With them, the range of rewards that is known before anybody reports:
+
+    range -> curator   Rewards are centred at the middle, (low + high)/2: subtract it on the user's
+                       device. |y| <= Y and |f| <= F with F = Y = (high - low)/2, and curators clip
+                       to Y: nothing is lost, and no range is taken from private rewards.
+    noise -> windows   R >= |y - f| bounds how far a reward lies from its arm's mean. high - low
+                       always holds; PE's windows (schedule="double") then stay as wide as the
+                       range. A smaller R that is known lets them shrink.
+    norm -> learner    B >= |f|_H makes the widths. Left out, it is the norm of the table's own f
+                       (`rkhs_norm`), public if the table is. If it is not known guess high: with
+                       schedule="double" B ten times too large costs 1.5 to 2 times the users, B too
+                       small costs the proof. lam=None fits the ridge to B.
     """
     samples = check.table("samples", samples)
+    domain = _table_domain(samples, train)
+    if low is None and high is None:
+        bounds = _least_bounds(samples)
+        said = (
+            f"{'K, ' if train is None else ''}B, R, v, c taken from the private rewards themselves"
+        )
+    else:
+        middle, half = _middle(low, high)
+        samples = _centred(samples, middle, half)
+        bounds = dict(B=half, F=half, R=2 * half, Y=half)
+        said = f"rewards centred at {middle:g}, at most {half:g} from it"
+    bounds |= {key: value for key, value in (("B", B), ("R", R)) if value is not None}
+    problem = Problem(
+        **domain,
+        **bounds,
+        f=samples.mean(axis=0),
+        noise="table",
+        samples=samples,
+        name=name,
+        provenance=f"{source}; {said}",
+    )
+    if problem.Y is None or B is not None:
+        return problem
+    return dataclasses.replace(problem, K=vars(problem)["K"], B=_table_norm(problem))
+
+
+def _table_domain(samples, train):
+    """The arguments of a Problem that say which arms are alike: K, or points and a kernel."""
     rows = samples if train is None else check.table("train", train)
     if rows.shape[1] != samples.shape[1]:
         raise ValueError(
             f"train has {rows.shape[1]} columns: must have {samples.shape[1]}, as samples"
         )
-    domain: dict[str, Any]
     if samples.shape[1] > len(rows):  # the table's own columns are the features
-        domain = dict(points=standardised(rows).T, kernel=linear_kernel)
-    else:
-        domain = dict(K=empirical_kernel(rows))
+        return dict(points=standardised(rows).T, kernel=linear_kernel)
+    return dict(K=empirical_kernel(rows))
+
+
+def _least_bounds(samples):
+    """The smallest bounds that hold on a table, as in the paper's experiments."""
     f = samples.mean(axis=0)
     noise = samples - f
-    taken = "K, B, R, v, c" if train is None else "B, R, v, c"
-    return Problem(
-        **domain,
-        f=f,
+    return dict(
         B=np.abs(f).max(),
         R=np.abs(noise).max(),
         v=(samples**2).mean(),
         c=(noise**2).mean(),
-        noise="table",
-        samples=samples,
-        name=name,
-        provenance=f"{source}; {taken} taken from the private rewards themselves",
     )
+
+
+def _middle(low, high):
+    """Middle and half-width of the range [low, high]."""
+    if low is None or high is None:
+        raise ValueError(f"low = {low}, high = {high}: must be given together, or not at all")
+    low = check.number("low", low, "a number below 1e49 in size", -1e49, 1e49)
+    high = check.number("high", high, "a number below 1e49 in size", -1e49, 1e49)
+    if not low < high:
+        raise ValueError(f"low = {low:g}, high = {high:g}: must be low < high")
+    return (low + high) / 2, (high - low) / 2
+
+
+def _centred(samples, middle, half):
+    """Rewards less the middle of their range, of which none may be outside."""
+    away = samples - middle
+    outside = np.argwhere(np.abs(away) > half * (1 + 1e-9))
+    if len(outside):
+        i, j = outside[0].tolist()
+        raise ValueError(
+            f"samples[{i}, {j}] = {samples[i, j]:g}: must be from low = {middle - half:g} to "
+            f"high = {middle + half:g}; widen the range, or clip the table to it"
+        )
+    return np.clip(away, -half, half)
+
+
+def _table_norm(problem):
+    """The norm of a table's f, for B."""
+    norm = rkhs_norm(problem)
+    if norm == math.inf:
+        raise ValueError(
+            f"B: must be given, as f has no norm in the kernel of this table ({problem.n} arms, "
+            f"{len(problem.samples)} rows); 10 (high - low) is a guess of which nothing is proved"
+        )
+    return norm or problem.F
+
+
+class Columns(dict):
+    """Cells by the name of their column; it is printed short."""
+
+    def __repr__(self):
+        told = [f"{name!r}: [{len(cells)} cells, {cells[0]!r} ...]" for name, cells in self.items()]
+        return f"{{{', '.join(told)}}}"
 
 
 class Table(NamedTuple):
@@ -197,25 +293,49 @@ class Table(NamedTuple):
 
     values: np.ndarray  # (rows, arms)
     names: list[str]  # of the arms
-    left_out: dict[str, list[str]]  # by the column's name
+    left_out: dict[str, list[str]]  # by the column's name; one cell a row
+
+    def __repr__(self):
+        shown = ", ".join(self.names[:3]) + (", ..." if len(self.names) > 3 else "")
+        left_out = ", ".join(self.left_out) or "nothing"
+        rows, arms = self.values.shape
+        return f"Table({rows} rows, {arms} arms: {shown}; left out: {left_out})"
 
 
 def read_table(
-    path: str | os.PathLike, *, delimiter: str = "", decimal: str = "", header: bool | None = None
+    path: str | os.PathLike,
+    *,
+    delimiter: str = "",
+    decimal: str = "",
+    header: bool | None = None,
+    missing: str = "error",
+    long: tuple[str, str, str] | bool | None = None,
 ) -> Table:
     """A CSV file is read as a table whose rows are observations and whose columns are arms.
 
     Delimiter, decimal sign and header (a first row without a number) are found out where they are
-    not given. A first column of row numbers is left out, and so is one of dates or labels, alone or
-    after it. The file is UTF-8, or UTF-16 with its byte order mark.
+    not given. A first column of row numbers is left out, and so is every column without a number:
+    dates, labels. The file is UTF-8, or UTF-16 with its byte order mark.
+
+    missing: "error" refuses a cell that is empty, NA, nan, null or None; "drop" leaves out its row;
+    "mean" puts the mean of its column there, which takes a little from every correlation.
+    long: ("user", "item", "value"), the columns of a file with one value a row; users become rows,
+    items arms. A file that looks like that is refused unless long says so; long=False: it is not.
     """
     if not isinstance(delimiter, str) or len(delimiter) > 1:
         raise ValueError(
             f"delimiter = {delimiter!r:.80}: must be one character, or '' to find it out"
         )
     check.choice("decimal", decimal, "", ".", ",")
+    check.choice("missing", missing, "error", "drop", "mean")
     if not (header is None or isinstance(header, bool)):
         raise ValueError(f"header = {header!r:.80}: must be True, False, or None to find it out")
+    three = isinstance(long, (tuple, list)) and len(long) == 3
+    if not (three or long is None or long is False):
+        raise ValueError(
+            f"long = {long!r:.80}: must be the names of three columns (user, item, value), "
+            "False, or None to find out"
+        )
     text = _decode(Path(path).read_bytes())
     lines = {i: line.strip(" ") for i, line in enumerate(text.splitlines(), 1) if line.strip()}
     if not lines:
@@ -223,7 +343,12 @@ def read_table(
     delimiter = delimiter or _sniff_delimiter(lines.values(), decimal)
     decimal = decimal or _sniff_decimal(text, delimiter)
     try:
-        return _parse(_split(lines, delimiter), decimal, header)
+        sheet = _Sheet(_split(lines, delimiter), decimal, header)
+        if long:
+            sheet = _Pivoted(sheet, long)
+        elif long is None:
+            sheet.refuse_long()
+        return sheet.table(missing)
     except ValueError as error:
         raise ValueError(
             f"{path}: {error} (the delimiter was taken to be {delimiter!r}, "
@@ -276,31 +401,6 @@ def _number(cell, decimal):
         return math.nan
 
 
-def _parse(rows, decimal, header):
-    """Rows {line: cells} become a Table; every cell of an arm must be a finite number."""
-    top = next(iter(rows))
-    names, rows = _split_header(rows, decimal, header)
-    if not rows:
-        raise ValueError("must have a row of numbers")
-    for line, row in rows.items():
-        if len(row) != len(names):
-            raise ValueError(
-                f"line {line} has {len(row)} cells: must have {len(names)}, as line {top}"
-            )
-    values = np.array([[_number(cell, decimal) for cell in row] for row in rows.values()])
-    labels = _label_columns(values)
-    bad = np.argwhere(~np.isfinite(values[:, labels:]))
-    if len(bad):
-        line = list(rows)[bad[0, 0]]
-        j = bad[0, 1] + labels
-        raise ValueError(
-            f"line {line}, column {j + 1} ({names[j]}) is {rows[line][j]!r}: "
-            "must be a finite number"
-        )
-    left_out = {names[j]: [row[j] for row in rows.values()] for j in range(labels)}
-    return Table(values[:, labels:], names[labels:], left_out)
-
-
 def _split_header(rows, decimal, header):
     """The first row is the header if it has no number, or if the caller says so -> names, rows."""
     (_, first), *others = rows.items()
@@ -311,15 +411,136 @@ def _split_header(rows, decimal, header):
     return [f"column {j}" for j in range(1, len(first) + 1)], rows
 
 
-def _label_columns(values):
-    """So many first columns are no arms: row numbers, then dates or labels. One arm is left."""
-    columns = values.shape[1]
-    labels = 0
-    if columns > 1 and len(values) > 2 and (np.diff(values[:, 0]) == 1).all():
-        labels = 1
-    if columns > labels + 1 and np.isnan(values[:, labels]).all():
-        labels += 1
-    return labels
+class _Sheet:
+    """The cells of a file, their numbers (NaN where a cell is none), and which are missing."""
+
+    def __init__(self, rows, decimal, header):
+        top = next(iter(rows))
+        self.names, rows = _split_header(rows, decimal, header)
+        if not rows:
+            raise ValueError("must have a row of numbers")
+        for line, row in rows.items():
+            if len(row) != len(self.names):
+                raise ValueError(
+                    f"line {line} has {len(row)} cells: must have {len(self.names)}, as line {top}"
+                )
+        self.lines = list(rows)
+        self.cells = list(rows.values())
+        self.values = np.array([[_number(cell, decimal) for cell in row] for row in self.cells])
+        self.missing = np.zeros(self.values.shape, dtype=bool)
+        for i, j in np.argwhere(np.isnan(self.values)).tolist():
+            self.missing[i, j] = self.cells[i][j].lower() in MISSING
+        other = "," if decimal == "." else "."
+        empty = np.flatnonzero(np.isnan(self.values).all(axis=0)).tolist()
+        self.words = {  # columns without a number, with neither decimal sign
+            j for j in empty if all(math.isnan(_number(cell, other)) for cell in self.column(j))
+        }
+
+    def column(self, j):
+        return [row[j] if j < len(row) else "" for row in self.cells]
+
+    def labels(self):
+        """Columns that are no arms: row numbers in the first, and words. One arm is left."""
+        rows, columns = self.values.shape
+        labels = set()
+        if columns > 1 and rows > 2 and (np.diff(self.values[:, 0]) == 1).all():
+            labels = {0}
+        both = labels | self.words
+        return both if len(both) < columns else labels
+
+    def table(self, missing):
+        """The table; every cell of an arm must be a finite number, or missing and taken care of."""
+        labels = sorted(self.labels())
+        arms = [j for j in range(len(self.names)) if j not in labels]
+        gaps = self.missing & (missing != "error")
+        bad = np.argwhere(~np.isfinite(self.values[:, arms]) & ~gaps[:, arms])
+        if len(bad):
+            self.refuse(bad[0, 0], arms[bad[0, 1]])
+        values = self.values[:, arms]
+        kept = np.ones(len(values), dtype=bool)
+        if missing == "drop":
+            kept = ~gaps[:, arms].any(axis=1)
+        elif missing == "mean":
+            values = np.where(gaps[:, arms], np.nanmean(values, axis=0), values)
+        if not kept.any():
+            raise ValueError("missing = 'drop' leaves no row, as all have a gap; take 'mean'")
+        left_out = Columns()
+        for j in labels:
+            cells = self.column(j)
+            left_out[self.names[j]] = [cells[i] for i in np.flatnonzero(kept)]
+        return Table(values[kept], [self.names[j] for j in arms], left_out)
+
+    def refuse(self, i, j):
+        """Name the cell that is no number, and what can be done about it."""
+        where = f"line {self.lines[i]}, column {j + 1} ({self.names[j]}) is {self.cells[i][j]!r}"
+        advice = self.advice() if self.missing[i, j] else ""
+        raise ValueError(f"{where}: must be a finite number{advice}")
+
+    def advice(self):
+        arms = [j for j in range(len(self.names)) if j not in self.labels()]
+        rows = int(self.missing[:, arms].any(axis=1).sum())
+        return (
+            f"; missing='drop' leaves out the {rows} of {len(self.cells)} rows with such a cell, "
+            "missing='mean' puts the mean of its column there"
+        )
+
+    def refuse_long(self):
+        """Refuse a file that looks like (user, item, value): two columns of names that repeat, and
+        no pair of names twice."""
+        rows, columns = self.values.shape
+        if columns not in (3, 4):
+            return
+        few = [j for j in range(columns) if len(set(self.column(j))) <= rows / 2]
+        for user, item in itertools.combinations(few, 2):
+            named = self.words & {user, item}
+            values = [j for j in range(columns) if j not in self.words | {user, item}]
+            pairs = set(zip(self.column(user), self.column(item)))
+            if values and len(pairs) == rows and (named or rows >= 30):
+                names = tuple(self.names[j] for j in (user, item, values[0]))
+                raise ValueError(
+                    f"looks like one value a row: read it with long={names!r}, that is (user, "
+                    "item, value); or with long=False if every column of numbers is an arm"
+                )
+
+
+class _Pivoted(_Sheet):
+    """A sheet with a row for each user and a column for each item, from one value a row."""
+
+    def __init__(self, sheet, long):
+        for name in long:
+            if name not in sheet.names:
+                raise ValueError(
+                    f"long = {tuple(long)}: there is no column {name!r}; the columns are "
+                    f"{', '.join(sheet.names)}"
+                )
+        user, item, value = (sheet.names.index(name) for name in long)
+        users = {name: i for i, name in enumerate(dict.fromkeys(sheet.column(user)))}
+        items = {name: j for j, name in enumerate(dict.fromkeys(sheet.column(item)), 1)}
+        self.names = [long[0], *items]
+        self.cells = [[name] for name in users]
+        self.values = np.full((len(users), len(self.names)), math.nan)
+        told = np.zeros(self.values.shape, dtype=bool)
+        for row, line in enumerate(sheet.lines):
+            i = users[sheet.cells[row][user]]
+            j = items[sheet.cells[row][item]]
+            if told[i, j]:
+                raise ValueError(
+                    f"line {line} has a second value of {self.names[j]!r} for "
+                    f"{self.cells[i][0]!r}: must be one a user and item"
+                )
+            if not (np.isfinite(sheet.values[row, value]) or sheet.missing[row, value]):
+                sheet.refuse(row, value)
+            told[i, j] = True
+            self.values[i, j] = sheet.values[row, value]
+        self.missing = np.isnan(self.values)
+        self.words = set(np.flatnonzero(self.missing.all(axis=0)).tolist())
+        self.missing[:, 0] = False
+
+    def refuse(self, i, j):
+        raise ValueError(
+            f"there is no value of {self.names[j]!r} for {self.cells[i][0]!r}: "
+            f"must be one{self.advice()}"
+        )
 
 
 # ---- The paper's two data sets -------------------------------------------------------------------

@@ -1,7 +1,12 @@
-"""A result names the code that made it, by a hash of what is computed, not of its description."""
+"""Which code made a result (a hash of what is computed, not of how it is described), and whether a
+notebook has the parameters that it was given."""
 
 import ast
+import difflib
 import hashlib
+import itertools
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,3 +40,30 @@ def code_hash() -> str:
         tree = ast.parse((ROOT / name).read_text("utf-8"))
         whole.update(syntax(tree).encode())
     return whole.hexdigest()[:12]
+
+
+def check_parameters(cells: Sequence[str] | None = None) -> None:
+    """Refuse a parameter that papermill was told and the notebook does not have.
+
+    Papermill only warns of it, and the run goes on with the default. cells: the code that has run,
+    IPython's `In` where left out; papermill adds its cell after the one tagged `parameters`.
+    """
+    if cells is None:
+        cells = getattr(sys.modules["__main__"], "In", [])
+    for own, added in itertools.pairwise(cells):
+        if not added.startswith("# Parameters\n"):
+            continue
+        known = _assigned(own)
+        for name in _assigned(added):
+            if name not in known:
+                close = difflib.get_close_matches(name, known, 1, 0.5)
+                advice = f"; do you mean {close[0]}?" if close else ""
+                raise ValueError(
+                    f"unknown parameter {name}: this notebook has {', '.join(known)}{advice}"
+                )
+
+
+def _assigned(cell):
+    """The names that a cell assigns, in its order."""
+    statements = [s for s in ast.parse(cell).body if isinstance(s, ast.Assign)]
+    return [t.id for s in statements for t in s.targets if isinstance(t, ast.Name)]

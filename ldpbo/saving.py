@@ -4,12 +4,17 @@ A saved learner is an npz archive without pickle: `header` is JSON as bytes (for
 identifies the problem, the learner's attributes as a tree), the other members are the arrays that
 the tree names. Inside are sums of reports, and single ones, as the learner saw them; a problem's f
 and samples are not.
+
+A learner or curator of somebody's own is named by module and class. Nothing is imported or run
+because a file says so: `load` takes the class from its caller, or from a module that is imported.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import sys
 import zipfile
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +25,7 @@ import numpy as np
 import ldpbo_core as core
 from ldpbo import posterior
 
-FORMAT = 5  # version of saved learners: one more whenever they keep something else
+FORMAT = 6  # version of saved learners: one more whenever they keep something else
 CLASSES = {
     name: value
     for module in (core, posterior)
@@ -34,9 +39,12 @@ def save(learner: core.Learner, path: str | os.PathLike) -> None:
     path = os.fspath(path)
     packer = _Packer(learner.problem)
     header = dict(
-        format="ldpbo learner", version=FORMAT, problem=_identity(learner.problem), learner=learner
+        format="ldpbo learner",
+        version=FORMAT,
+        problem={name: packer.pack(x) for name, x in _identity(learner.problem).items()},
+        learner=packer.pack(learner),
     )
-    text = json.dumps(header, default=packer.pack).encode()
+    text = json.dumps(header).encode()
     part = f"{path}.{os.getpid()}.part"
     try:
         with open(part, "wb") as file:
@@ -48,20 +56,29 @@ def save(learner: core.Learner, path: str | os.PathLike) -> None:
         Path(part).unlink(missing_ok=True)
 
 
-def load(path: str | os.PathLike, problem: core.Problem) -> core.Learner:
+def load(
+    path: str | os.PathLike,
+    problem: core.Problem,
+    *,
+    algorithm: type[core.Learner] | None = None,
+    curator: type[core.CTL] | None = None,
+) -> core.Learner:
     """The learner that `learner.save` wrote, on the same problem: it asks for the same arms, bit
-    for bit."""
+    for bit.
+
+    algorithm, curator: classes of your own that it was made with, unless their module is imported.
+    """
     if not isinstance(problem, core.Problem):
         raise ValueError(
             f"problem = {type(problem).__name__}: must be the Problem that the learner was "
             "saved with"
         )
+    own = _own_classes(algorithm=algorithm, curator=curator)
     no_file = ValueError(f"{path}: must be a whole file that learner.save wrote")
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = dict(file)
-        text = arrays["header"].tobytes()
-        header = json.loads(text)
+        header = json.loads(arrays["header"].tobytes())
         found = header["format"], header["version"]
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
         raise no_file from None
@@ -70,21 +87,41 @@ def load(path: str | os.PathLike, problem: core.Problem) -> core.Learner:
             f"{path} is {found[0]!r} of version {found[1]!r}: must be of version {FORMAT}; "
             "load it with the core that wrote it"
         )
+    unpacker = _Unpacker(problem, arrays, own)
     try:
-        header = json.loads(text, object_hook=_Unpacker(problem, arrays).unpack)
-        learner = header["learner"]
-        told = {name: header["problem"][name] for name in _identity(problem)}
+        learner = unpacker.unpack(header["learner"])
+        told = {name: unpacker.unpack(header["problem"][name]) for name in _identity(problem)}
+    except _Unknown as error:
+        raise ValueError(f"{path}: {error}") from None
     except (AttributeError, KeyError, TypeError, ValueError):  # a header written by hand
         raise no_file from None
     if not isinstance(learner, core.Learner):
         raise no_file
     _compare(told, problem, path)
+    if algorithm is not None and type(learner) is not algorithm:
+        raise ValueError(
+            f"algorithm = {algorithm.__name__}: must be left out, as {path} has a "
+            f"{type(learner).__name__}"
+        )
     return learner
+
+
+def _own_classes(**given):
+    """Classes that the caller of `load` vouches for."""
+    bases = {"algorithm": core.Learner, "curator": core.CTL}
+    classes = {name: kind for name, kind in given.items() if kind is not None}
+    for name, kind in classes.items():
+        if not (isinstance(kind, type) and issubclass(kind, bases[name])):
+            raise ValueError(
+                f"{name} = {kind!r:.80}: must be a subclass of {bases[name].__name__}, or None"
+            )
+    return list(classes.values())
 
 
 def _identity(problem):
     """What a learner is told of a problem; the kernel as K times a fixed vector."""
-    told = {name: getattr(problem, name) for name in ("n", "B", "R", "v", "c", "alpha")}
+    names = ("n", "B", "F", "R", "bound", "v", "c", "alpha")
+    told = {name: getattr(problem, name) for name in names}
     return {**told, "kernel": problem.Z.T @ (problem.Z @ np.cos(np.arange(problem.n)))}
 
 
@@ -100,8 +137,24 @@ def _compare(told, problem, path):
             )
 
 
+def _find(name):
+    """The class module:name, if its module is imported and it is a learner or a curator; or
+    None."""
+    module, _, path = name.partition(":")
+    try:
+        found = functools.reduce(getattr, path.split("."), sys.modules[module])
+    except (KeyError, AttributeError):
+        return None
+    own = isinstance(found, type) and issubclass(found, (core.Learner, core.CTL))
+    return found if own else None
+
+
+class _Unknown(Exception):
+    """A saved class that is not at hand."""
+
+
 class _Packer:
-    """Turns what JSON does not know into dicts, and collects the arrays to write beside it."""
+    """Turns a learner into a tree that JSON knows, and collects the arrays to write beside it."""
 
     def __init__(self, problem):
         self.written = {}
@@ -110,39 +163,80 @@ class _Packer:
             arrays = {k: x for k, x in vars(part).items() if isinstance(x, np.ndarray)}
             self.names |= {id(x): name for name, x in arrays.items()}
 
-    def pack(self, x: Any) -> Any:
-        if isinstance(x, np.ndarray):
-            return self.pack_array(x)
+    def pack(self, x: Any, where: str = "learner") -> Any:
+        """`where` says in errors which attribute x is."""
+        if x is None or type(x) in (bool, int, float, str):
+            return x
         if isinstance(x, np.generic):
             return x.item()
+        if isinstance(x, np.ndarray):
+            return self.pack_array(x, where)
+        if type(x) is list:
+            return [self.pack(y, where) for y in x]
+        if type(x) in (tuple, set):
+            return {type(x).__name__: [self.pack(y, where) for y in x]}
+        if type(x) is dict:
+            return {"dict": [[self.pack(k, where), self.pack(y, where)] for k, y in x.items()]}
         if isinstance(x, np.random.Generator):
-            return {"Generator": x.bit_generator.state}
-        name = type(x).__name__
-        if CLASSES.get(name) is not type(x):
-            raise ValueError(
-                f"save: a learner with a {name} cannot be saved, only what ldpbo_core defines"
-            )
-        told_again = isinstance(x, (core.Problem, posterior.Domain))
-        return {"class": name, "state": None if told_again else x.__getstate__()}
+            return {"Generator": self.pack(x.bit_generator.state, where)}
+        return self.pack_object(x, where)
 
-    def pack_array(self, x):
+    def pack_array(self, x, where):
         if x.dtype == object:  # exact sums
+            if not all(isinstance(y, (int, Fraction)) for y in x.flat):
+                raise ValueError(
+                    f"save: {where} is an array of Python objects: must be one of numbers"
+                )
             ratios = [y.as_integer_ratio() for y in x.flat]
-            return {"fractions": ratios, "shape": x.shape}
+            return {"fractions": ratios, "shape": list(x.shape)}
         if id(x) not in self.names:
             self.names[id(x)] = f"array{len(self.names)}"
             self.written[self.names[id(x)]] = x
         return {"array": self.names[id(x)]}
 
+    def pack_object(self, x, where):
+        if isinstance(x, core.Problem):  # told again
+            return {"class": "Problem"}
+        if isinstance(x, posterior.Domain):
+            return {"class": "Domain"}
+        name = type(x).__name__
+        known = self.class_name(type(x), where)
+        parts = x.__getstate__().items()
+        return {"class": known, "state": {k: self.pack(y, f"{name}.{k}") for k, y in parts}}
+
+    def class_name(self, kind, where):
+        """The name under which `load` finds a class: the core's own, or module:name."""
+        if CLASSES.get(kind.__name__) is kind:
+            return kind.__name__
+        if not issubclass(kind, (core.Learner, core.CTL)):
+            raise ValueError(
+                f"save: {where} is a {kind.__name__}, which cannot be saved: keep numbers, texts, "
+                "lists, tuples, sets, dicts, arrays or generators, or return such from __getstate__"
+            )
+        name = f"{kind.__module__}:{kind.__qualname__}"
+        if _find(name) is not kind:
+            raise ValueError(
+                f"save: a learner with a {kind.__name__} cannot be saved, as nobody would find "
+                f"{name} again: define the class at the top of a module"
+            )
+        return name
+
 
 class _Unpacker:
     """The inverse of `_Packer`."""
 
-    def __init__(self, problem, arrays):
+    def __init__(self, problem, arrays, own):
         self.problem = problem
         self.arrays = arrays
+        self.own = own
 
-    def unpack(self, x: dict) -> Any:
+    def unpack(self, x: Any) -> Any:
+        if isinstance(x, list):
+            return [self.unpack(y) for y in x]
+        if not isinstance(x, dict):
+            return x
+        if "class" in x:
+            return self.instance(x)
         if "array" in x:
             name = x["array"]
             return self.arrays[name] if name in self.arrays else getattr(self.problem, name)
@@ -150,21 +244,44 @@ class _Unpacker:
             exact = np.array([Fraction(*ratio) for ratio in x["fractions"]], dtype=object)
             return exact.reshape(x["shape"])
         if "Generator" in x:
-            return self.generator(x["Generator"])
-        if "class" not in x:
-            return x
-        return self.instance(CLASSES[x["class"]], x["state"])
+            return self.generator(self.unpack(x["Generator"]))
+        ((kind, content),) = x.items()
+        return {"dict": dict, "tuple": tuple, "set": set}[kind](self.unpack(content))
 
     def generator(self, state):
-        rng = np.random.Generator(getattr(np.random, state["bit_generator"])())
+        kind = getattr(np.random, state["bit_generator"])
+        if not issubclass(kind, np.random.BitGenerator):
+            raise TypeError(f"{kind} is no bit generator")
+        rng = np.random.Generator(kind())
         rng.bit_generator.state = state
         return rng
 
-    def instance(self, kind, state):
+    def instance(self, x):
+        kind = self.class_of(x["class"])
         if kind is core.Problem:
             return self.problem
         if kind is posterior.Domain:
             return self.problem.domain
         made = object.__new__(kind)
-        made.__dict__.update(state)
+        state = {name: self.unpack(part) for name, part in x["state"].items()}
+        if hasattr(kind, "__setstate__"):
+            made.__setstate__(state)
+        else:
+            made.__dict__.update(state)
         return made
+
+    def class_of(self, name):
+        """The core's own class of that name, one that the caller gave, or one that is imported."""
+        if ":" not in name:
+            return CLASSES[name]
+        for kind in self.own:
+            if name.partition(":")[2] == kind.__qualname__:
+                return kind
+        found = _find(name)
+        if found is None:
+            module, _, wanted = name.partition(":")
+            raise _Unknown(
+                f"needs the class {wanted} of the module {module}: import it first, or give it "
+                f"as load(path, problem, algorithm={wanted}), a curator as curator={wanted}"
+            )
+        return found

@@ -1,0 +1,863 @@
+"""First use: one's own algorithm, curator and rewards; one recipe for B, F and R; tables as they
+come; what is said to whom."""
+
+import dataclasses
+import functools
+import math
+import multiprocessing
+import os
+import pickle
+import re
+import subprocess
+import sys
+import tomllib
+import warnings
+from concurrent import futures
+from pathlib import Path
+
+import numpy as np
+import own_classes as own
+import pytest
+from scipy.stats import binom
+
+import ldpbo
+import ldpbo_core as core
+from ldpbo import campaigns, provenance, saving
+
+ROOT = Path(core.__file__).resolve().parent
+PROBLEM = core.synthetic_problem("se", seed=1, n=12)
+f = 0.8 * PROBLEM.f / np.abs(PROBLEM.f).max()
+CLICKS = own.Clicks(K=PROBLEM.K, f=f, B=4.0, R=2.0, Y=1.0)
+
+
+# ---- Your own algorithm --------------------------------------------------------------------------
+
+
+def test_a_class_of_ones_own_goes_where_a_name_goes():
+    learner = core.make(own.Greedy, PROBLEM, 50, eps=1.0, curator=core.OneBit, rng=0)
+    assert type(learner) is own.Greedy
+    assert repr(learner).startswith("Greedy(12 arms")
+    result = core.simulate(PROBLEM, ["TGP", own.Greedy], 60, trials=2, seed=0, eps=1.0)
+    assert result.records["names"] == ["TGP", "Greedy"]
+    alone = core.simulate(PROBLEM, own.Greedy, 60, trials=2, seed=0, eps=1.0)
+    np.testing.assert_array_equal(alone.regret[0], result.regret[1])
+    assert set(result.frame().algorithm) == {"TGP", "Greedy"}
+    assert "Greedy" in repr(result)
+
+
+def test_the_classes_of_the_core_play_as_their_names_do():
+    by_name = core.simulate(PROBLEM, ["TGP", "MoMA"], 40, trials=2, seed=3, eps=1.0)
+    by_class = core.simulate(PROBLEM, [core.TGP, core.MoMA], 40, trials=2, seed=3, eps=1.0)
+    np.testing.assert_array_equal(by_name.regret, by_class.regret)
+
+
+def test_simulate_plays_an_own_algorithm_as_driving_it_by_hand_does():
+    T, seed = 40, 5
+    result = core.simulate(PROBLEM, own.Greedy, T, trials=1, seed=seed, eps=1.0, trace=True)
+    _, env, privacy, sketch = core.streams(seed, 0)
+    learner = core.make(own.Greedy, PROBLEM, T, eps=1.0, rng=np.random.default_rng(sketch))
+    curator = core.CTL(1.0, PROBLEM.F, PROBLEM.R)
+    users = PROBLEM.draw(env, T)
+    noise = curator.draw(privacy, T)
+    for t in range(T):
+        arm = learner.ask()
+        report = curator.report(PROBLEM.reward(arm, users[t]), noise[t])
+        assert (arm, report) == (
+            result.records["arms"][0, 0, t],
+            result.records["reports"][0, 0, t],
+        )
+        learner.tell(report)
+
+
+def processes(method):
+    return futures.ProcessPoolExecutor(2, multiprocessing.get_context(method))
+
+
+POOLS = {
+    "a number": lambda: 2,
+    "fork": lambda: processes("fork"),
+    "spawn": lambda: processes("spawn"),
+    "threads": lambda: futures.ThreadPoolExecutor(2),
+}
+
+
+@pytest.mark.parametrize("kind", POOLS)
+def test_everything_of_ones_own_gives_the_same_numbers_on_every_executor(kind):
+    play = functools.partial(
+        core.simulate,
+        CLICKS,
+        [own.Greedy, "TGP"],
+        30,
+        trials=2,
+        seed=1,
+        eps=1.0,
+        curator=own.Triangular,
+    )
+    workers = POOLS[kind]()
+    shared = play(workers=workers)
+    np.testing.assert_array_equal(play().regret, shared.regret)
+    if isinstance(workers, futures.Executor):
+        workers.shutdown()
+
+
+@pytest.mark.xdist_group("dask")
+def test_a_dask_client_is_taken_as_it_is_and_its_workers_find_the_classes():
+    distributed = pytest.importorskip("distributed")
+    play = functools.partial(
+        core.simulate, CLICKS, [own.Greedy], 30, trials=2, seed=1, eps=1.0, curator=own.Triangular
+    )
+    quiet = dict(n_workers=1, threads_per_worker=1, dashboard_address=None)
+    with distributed.Client(processes=True, **quiet) as client:
+        by_client = play(workers=client)
+        by_executor = play(workers=client.get_executor())
+        assert client.submit(int, "7").result() == 7  # stays its owner's
+    np.testing.assert_array_equal(by_client.regret, play().regret)
+    np.testing.assert_array_equal(by_executor.regret, play().regret)
+
+
+def test_what_is_no_learner_is_refused_with_what_to_write():
+    for wrong in (dict, "Greedy", core.CTL, own.Greedy(PROBLEM, *made_of(own.Greedy))):
+        with pytest.raises(ValueError, match="name = .*TGP.*or a subclass of Learner"):
+            core.make(wrong, PROBLEM, 10)
+    with pytest.raises(ValueError, match="constants = 'proved': must be 'order' for Greedy"):
+        core.make(own.Greedy, PROBLEM, 10, constants="proved")
+    for option in (dict(switch=0.1), dict(schedule="double"), dict(weibull=(1.0, 1.0, 1.0))):
+        with pytest.raises(ValueError, match=f"{next(iter(option))} = "):
+            core.make(own.Greedy, PROBLEM, 10, **option)
+    with pytest.raises(ValueError, match="T = None"):
+        core.make(own.Greedy, PROBLEM, None)
+    assert core.make(own.Endless, PROBLEM, None).settings.T is None
+    with pytest.raises(ValueError, match="arm = 12: must be an integer from 0 to 11"):
+        core.make(own.Broken, PROBLEM, 10).ask()
+    with pytest.raises(ValueError, match="name = 'Greedy': must be 'PE'"):
+        core.simulate_batches(PROBLEM, 100, trials=1, seed=0, name=own.Greedy)
+
+
+def made_of(kind):
+    learner = core.make(kind, PROBLEM, 10, rng=0)
+    return learner.settings, learner.rng
+
+
+def test_the_base_class_says_what_to_write():
+    text = core.Learner.__doc__
+    assert all(
+        word in text for word in ("start(self)", "update(self, arm, y)", "choose", "presets")
+    )
+    assert len(text.splitlines()) < 20
+
+
+# ---- Your own curator ----------------------------------------------------------------------------
+
+
+def test_a_curator_of_ones_own_is_played_and_nothing_is_proved_of_it():
+    result = core.simulate(
+        PROBLEM, "GP-UCB", 50, trials=1, seed=0, eps=1.0, curator=own.Triangular, trace=True
+    )
+    usual = core.simulate(PROBLEM, "GP-UCB", 50, trials=1, seed=0, eps=1.0, trace=True)
+    assert (result.records["reports"] != usual.records["reports"]).any()
+    with pytest.raises(ValueError, match="constants = 'proved'.*Triangular"):
+        core.make("GP-UCB", PROBLEM, 50, eps=1.0, curator=own.Triangular, constants="proved")
+    plain = type("Plain", (core.CTL,), {})  # reports as CTL does
+    core.make("GP-UCB", PROBLEM, 50, eps=1.0, curator=plain, constants="proved")
+    with pytest.raises(ValueError, match="or a subclass of core.CTL"):
+        core.make("TGP", PROBLEM, 50, eps=1.0, curator=dict)
+
+
+def test_in_batches_a_curator_of_ones_own_reports_singly():
+    """Here in the law of OneBit: binomial tails of 1e-9 in all are false alarms."""
+    learner = core.make("PE", PROBLEM, 10**5, eps=2.0, curator=own.LoudBit, rng=0)
+    rng = np.random.default_rng(2)
+    sums = campaigns.report_sums(learner, learner.left, rng, rng)
+    assert learner.left.any()
+    for arm in np.flatnonzero(learner.left[:, 0]):
+        count = int(learner.left[arm, 0])
+        curator = learner.curator(arm)
+        law = binom(count, (1 + PROBLEM.f[arm] / curator.scale) / 2)
+        low, high = law.ppf([1e-11, 1 - 1e-11])
+        assert low <= curator.pluses(count, sums[arm, 0]) <= high
+
+
+def test_in_batches_what_is_not_known_of_a_curator_is_refused():
+    play = functools.partial(core.simulate_batches, PROBLEM, trials=1, seed=0, eps=2.0)
+    proved = dict(schedule="double", constants="proved")
+    with pytest.raises(ValueError, match="T = 100000000: must be at most 10000000"):
+        play(10**8, curator=own.LoudBit)
+    with pytest.raises(ValueError, match="constants = 'proved'.*LoudBit"):
+        play(20_000, curator=own.LoudBit, **proved)
+    with pytest.raises(ValueError, match="curator = LoudSums: must be Sums itself"):
+        play(20_000, curator=own.LoudSums, **proved)
+
+
+def test_single_reports_of_a_recentred_batch_are_those_of_its_windows():
+    """A class that only has another name: every report is one that the curator of its arm makes."""
+    kind = type("Renamed", (core.OneBit,), {})
+    options = dict(eps=3.0, constants="proved", schedule="double", rng=0, first=200)
+    learner = core.make("PE", PROBLEM, 10_000, curator=kind, **options)
+    rng = np.random.default_rng(0)
+    batches = len(list(core.play_batches(learner, rng, rng)))
+    assert batches > 3
+    assert learner.t == 10_000
+    assert np.ptp(learner.reach) > 0  # windows did shrink
+
+
+# ---- Your own rewards ----------------------------------------------------------------------------
+
+
+def test_rewards_of_ones_own_are_played_by_simulate():
+    """Clicks are +-1 alone; an arm's mean click is f. False alarm: 1e-9 by binomial tails."""
+    result = core.simulate(
+        CLICKS, "uniform", 4000, trials=1, seed=0, curator=core.Identity, trace=True
+    )
+    rewards = result.records["reports"][0, 0]
+    arms = result.records["arms"][0, 0]
+    assert set(rewards) == {-1.0, 1.0}
+    for arm in range(CLICKS.n):
+        clicks = rewards[arms == arm] > 0
+        law = binom(len(clicks), (1 + CLICKS.f[arm]) / 2)
+        low, high = law.ppf([1e-10, 1 - 1e-10])
+        assert low <= clicks.sum() <= high
+
+
+def test_rewards_of_ones_own_are_refused_where_their_law_is_not_known():
+    told = dict(K=PROBLEM.K, f=f, B=1.0, R=1.0)
+    for problem, method in ((CLICKS, "reward"), (own.Drawn(**told), "draw")):
+        name = type(problem).__name__
+        with pytest.raises(ValueError, match=f"problem = {name}: must not override {method}"):
+            core.simulate_batches(problem, 100, trials=1, seed=0, eps=1.0, curator=core.OneBit)
+
+
+def test_a_draw_that_gives_too_few_is_named():
+    single = own.Single(K=PROBLEM.K, f=f, B=1.0, R=1.0)
+    with pytest.raises(ValueError, match="Single.draw: must give as many draws as `size` says, 20"):
+        core.simulate(single, "TGP", 20, trials=1, seed=0, eps=1.0)
+
+
+# ---- Saved and loaded ----------------------------------------------------------------------------
+
+
+def drive(learner, rounds, seed=0):
+    rng = np.random.default_rng(seed)
+    for _ in range(rounds):
+        arm = learner.ask()
+        learner.tell(learner.curator(arm).privatise(CLICKS.sample(arm, rng), rng))
+    return learner
+
+
+@pytest.mark.parametrize("kind", [own.Greedy, own.Careful])
+@pytest.mark.parametrize("curator", [core.OneBit, own.Triangular])
+def test_an_own_learner_with_an_own_curator_is_saved_and_goes_on_bit_for_bit(
+    kind, curator, tmp_path
+):
+    learner = drive(core.make(kind, CLICKS, 90, eps=1.0, curator=curator, rng=3), 40)
+    learner.save(tmp_path / "learner.npz")
+    twin = core.load(tmp_path / "learner.npz", CLICKS)
+    assert type(twin) is kind
+    assert type(twin.settings.curator) is curator
+    assert (twin.by_arm, twin.last, twin.seen) == (learner.by_arm, learner.last, learner.seen)
+    assert twin.array == [1, "two", None]
+    drive(learner, 50, seed=1)
+    drive(twin, 50, seed=1)
+    np.testing.assert_array_equal(learner.mu, twin.mu)
+    assert learner.by_arm == twin.by_arm
+
+
+def test_what_a_file_cannot_hold_is_named_with_what_to_do(tmp_path):
+    learner = core.make(own.Forgetful, CLICKS, 90, eps=1.0)
+    with pytest.raises(ValueError, match="Forgetful.window is a deque.*__getstate__"):
+        learner.save(tmp_path / "learner.npz")
+
+    class Local(own.Greedy):
+        pass
+
+    with pytest.raises(ValueError, match="Local cannot be saved.*top of a module"):
+        core.make(Local, CLICKS, 90, eps=1.0).save(tmp_path / "learner.npz")
+    assert not os.listdir(tmp_path)
+
+
+WRITER = """
+import sys
+sys.path[:0] = [{root!r}]
+import ldpbo_core as core
+
+class Mine(core.Learner):
+    def start(self):
+        self.kept = (1, 2)
+
+class Hidden(core.CTL):
+    pass
+
+problem = core.synthetic_problem(seed=0, n=5)
+learner = core.make(Mine, problem, 10, eps=1.0, curator=Hidden)
+learner.tell(0.5, learner.ask())
+learner.save({path!r})
+"""
+
+
+def test_a_class_from_elsewhere_is_asked_for_and_nothing_is_imported_for_a_file(tmp_path):
+    path = tmp_path / "learner.npz"
+    script = WRITER.format(root=str(ROOT), path=str(path))
+    subprocess.run([sys.executable, "-c", script], check=True)
+    problem = core.synthetic_problem(seed=0, n=5)
+    with pytest.raises(ValueError, match=r"class \w+ of the module __main__: .*algorithm=\w+"):
+        core.load(path, problem)
+
+    class Mine(core.Learner):
+        pass
+
+    class Hidden(core.CTL):
+        pass
+
+    Mine.__qualname__, Hidden.__qualname__ = "Mine", "Hidden"
+    learner = core.load(path, problem, algorithm=Mine, curator=Hidden)
+    assert (type(learner), type(learner.settings.curator)) == (Mine, Hidden)
+    assert (learner.kept, learner.t) == ((1, 2), 1)
+    for wrong in (dict(algorithm=core.CTL), dict(curator=Mine), dict(algorithm="Mine")):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} = .*must be a subclass of"):
+            core.load(path, problem, **wrong)
+    core.make("TGP", problem, 10, eps=1.0).save(path)
+    with pytest.raises(ValueError, match="algorithm = Mine: must be left out.*has a TGP"):
+        core.load(path, problem, algorithm=Mine)
+
+
+@pytest.mark.parametrize(
+    "named", ["antigravity:Learner", "os:system", "builtins:dict", "own_classes:Clicks"]
+)
+def test_a_file_cannot_name_code_that_is_then_run(named, tmp_path):
+    path = tmp_path / "learner.npz"
+    core.make("TGP", CLICKS, 10, eps=1.0).save(path)
+    with np.load(path) as file:
+        members = dict(file)
+    text = bytes(members["header"]).replace(b'"class": "TGP"', f'"class": "{named}"'.encode())
+    np.savez(path, **members | {"header": np.frombuffer(text, np.uint8)})
+    with pytest.raises(ValueError, match="learner.npz: needs the class"):
+        core.load(path, CLICKS)
+    assert "antigravity" not in sys.modules
+
+
+def test_a_file_for_another_range_is_refused(tmp_path):
+    path = tmp_path / "learner.npz"
+    core.make("TGP", CLICKS, 10, eps=1.0).save(path)
+    for change in (dict(F=0.9), dict(Y=1.5)):
+        with pytest.raises(ValueError, match="its (F|bound) differs"):
+            core.load(path, dataclasses.replace(CLICKS, **change))
+    assert saving.FORMAT == 6
+
+
+# ---- Range, noise, norm --------------------------------------------------------------------------
+
+
+def stars(rows=400, n=6, seed=0):
+    """Ratings of 1 to 5 stars."""
+    rng = np.random.default_rng(seed)
+    taste = rng.normal(size=(rows, 2)) @ rng.normal(size=(2, n))
+    return np.clip(np.rint(np.linspace(2.3, 3.9, n) + taste + rng.normal(size=(rows, n))), 1, 5)
+
+
+def test_the_range_of_the_rewards_makes_the_curator_and_their_norm_the_learner():
+    problem = core.table_problem(stars(), low=1, high=5)
+    assert (problem.F, problem.Y, problem.R, problem.bound, problem.spread) == (2, 2, 4, 2, 2)
+    np.testing.assert_array_equal(problem.samples, stars() - 3)
+    assert problem.B == pytest.approx(math.sqrt(problem.f @ np.linalg.solve(problem.K, problem.f)))
+    assert problem.B == core.rkhs_norm(problem)
+    for kind in (core.CTL, core.OneBit, own.Triangular):
+        curator = core.make("TGP", problem, 10, eps=1.0, curator=kind).settings.curator
+        assert curator.bound == 2
+    assert "centred at 3" in problem.provenance
+    told = core.table_problem(stars(), low=1, high=5, B=7.0, R=3.5)
+    assert (told.B, told.R, told.F, told.Y) == (7.0, 3.5, 2, 2)
+
+
+def test_without_a_range_a_table_has_the_bounds_of_the_paper():
+    problem = core.table_problem(stars())
+    mean = stars().mean(axis=0)
+    assert problem.B == problem.F == np.abs(mean).max()
+    assert problem.R == np.abs(stars() - mean).max()
+    assert problem.Y is None and problem.bound == problem.B + problem.R
+    np.testing.assert_array_equal(problem.samples, stars())
+
+
+@pytest.mark.parametrize("R", [None, 3.9])
+@pytest.mark.parametrize("low, high", [(1, 5), (0.1, 5.3), (1 / 3, 5.7)])
+def test_with_a_range_no_reward_is_ever_clipped(low, high, R):
+    """Neither by a fixed curator nor in batches; rewards lie on the ends of the range."""
+    table = low + (stars() - 1) * (high - low) / 4
+    problem = core.table_problem(np.clip(table, low, high), low=low, high=high, R=R)
+    bit = dict(trials=2, seed=0, eps=3.0, curator=core.OneBit)
+    assert not core.simulate(problem, ["TGP", "GP-UCB"], 300, **bit).records["clipped"].any()
+    windows = dict(constants="proved", schedule="double", first=256)
+    result = core.simulate(problem, "PE", 6000, **bit, **windows)
+    assert not result.records["clipped"].any()
+
+
+def test_windows_that_shrink_within_the_range_clip_nothing_and_bands_hold():
+    """Arms near both ends of [-2, 2], whose rewards are within R of their means. At delta = 0.1 at
+    most 12 of 40 runs fail, but for a chance of 1e-3."""
+    rng = np.random.default_rng(0)
+    means = np.linspace(-1.9, 1.9, 8)
+    table = np.clip(means + rng.uniform(-0.3, 0.3, (500, 8)), -2, 2)
+    R = float(np.abs(table - table.mean(axis=0)).max())
+    problem = core.table_problem(table, low=-2, high=2, R=R)
+    told = dict(eps=3.0, curator=core.OneBit, constants="proved", schedule="double", first=256)
+    result = core.simulate(problem, "PE", 20_000, trials=2, seed=0, **told)
+    assert not result.records["clipped"].any()
+    failures = 0
+    for seed in range(40):
+        learner = core.make("PE", problem, 10**6, **told, rng=seed)
+        rng = np.random.default_rng(seed)
+        held = [within(learner) for _ in core.play_batches(learner, rng, rng)]
+        failures += not all(held)
+        best = int(problem.f.argmax())
+        assert learner.centre[best] + learner.reach[best] <= 2 + 1e-12  # cut at the end
+        assert learner.reach[best] < R + 0.1
+    assert failures <= 12
+
+
+def within(learner):
+    f = learner.problem.f
+    return bool(((learner.lower <= f) & (f <= learner.upper)).all())
+
+
+def test_a_window_is_what_band_noise_and_range_leave_of_the_line():
+    """Bands [-1.5, -0.5], [-0.2, 0.2] and [1.9, 2], R = 0.7, Y = 2: windows worked out by hand."""
+    K = np.eye(3)
+    for Y, centres, reaches in (
+        (2.0, [-0.9, 0.0, 1.6], [1.1, 0.9, 0.4]),
+        (None, [-1.0, 0.0, 1.95], [1.2, 0.9, 0.75]),
+    ):
+        problem = core.Problem(K=K, B=2.0, F=2.0, R=0.7, Y=Y)
+        told = dict(eps=1.0, curator=core.OneBit, constants="proved", schedule="double", rng=0)
+        learner = core.make("PE", problem, None, **told)
+        learner.lower = np.array([-1.5, -0.2, 1.9])
+        learner.upper = np.array([-0.5, 0.2, 2.0])
+        learner.recentre()
+        np.testing.assert_allclose(learner.centre, centres, atol=1e-15)
+        np.testing.assert_allclose(learner.reach, reaches, atol=1e-15)
+        assert learner.curator(2).centre == learner.centre[2]
+        assert learner.curator(2).bound == learner.reach[2]
+
+
+def test_a_range_is_a_bound_on_the_noise_as_well():
+    wide = core.Problem(K=np.eye(3), B=5.0, R=4.0, Y=2.0)
+    assert (wide.F, wide.bound, wide.spread, wide.c, wide.v) == (2.0, 2.0, 2.0, 4.0, 4.0)
+    usual = core.Problem(K=np.eye(3), B=5.0, R=4.0)
+    assert (usual.F, usual.bound, usual.spread, usual.c, usual.v) == (5.0, 9.0, 4.0, 16.0, 41.0)
+    loose = core.Problem(K=np.eye(3), B=5.0, R=4.0, Y=100.0)
+    assert (loose.F, loose.bound, loose.spread) == (5.0, 9.0, 4.0)
+
+
+@pytest.mark.parametrize("name", ["PE", "GP-UCB"])
+def test_proved_bands_hold_on_a_table_with_a_range(name):
+    """At delta = 0.1 at most 12 of 40 runs fail, but for a chance of 1e-3."""
+    how = dict(PE=dict(schedule="double", first=256), **{"GP-UCB": dict(switch=0.1, lam=None)})
+    problem = core.table_problem(stars(), low=1, high=5)
+    failures = 0
+    for seed in range(40):
+        told = dict(eps=2.0, curator=core.OneBit, constants="proved", rng=seed)
+        learner = core.make(name, problem, 50_000, **told, **how[name])
+        rng = np.random.default_rng(seed)
+        held = [within(learner) for _ in core.play_batches(learner, rng, rng)]
+        failures += not all(held)
+    assert failures <= 12
+
+
+def test_the_recipe_learns_where_the_papers_bounds_do_not():
+    """The first snippet of a practitioner, on ratings."""
+    table = stars(2000, 12)
+    paper = core.simulate(core.table_problem(table), "TGP", 3000, trials=3, seed=0, eps=1.0)
+    problem = core.table_problem(table, low=1, high=5)
+    recipe = core.simulate(problem, "TGP", 3000, trials=3, seed=0, eps=1.0, curator=core.OneBit)
+    regret = [run.regret[0, :, -1].mean() for run in (paper, recipe)]
+    assert regret[1] < 0.7 * regret[0]
+
+
+@pytest.mark.parametrize(
+    "range_, words",
+    [
+        (dict(low=5, high=1), "low = 5, high = 1: must be low < high"),
+        (dict(low=1), "low = 1, high = None: must be given together"),
+        (dict(low=1, high=math.nan), "high = nan: must be a number"),
+        (dict(low=2, high=5), r"samples\[\d+, \d+\] = 1: must be from low = 2 to high = 5"),
+        (dict(low="1", high=5), "low = '1'"),
+    ],
+)
+def test_a_range_that_cannot_be_is_refused(range_, words):
+    with pytest.raises(ValueError, match=words):
+        core.table_problem(stars(), **range_)
+
+
+def test_a_table_with_fewer_rows_than_arms_has_no_norm_and_wants_B():
+    few = stars(5, 9, seed=3) + 0.01 * np.arange(5)[:, None]
+    assert core.rkhs_norm(core.table_problem(few)) == math.inf
+    with pytest.raises(ValueError, match=r"B: must be given.*\(9 arms, 5 rows\)"):
+        core.table_problem(few, low=0, high=6)
+    assert core.table_problem(few, low=0, high=6, B=60.0).B == 60.0
+
+
+def test_the_norm_of_a_known_function():
+    x = np.linspace(0, 1, 30)
+    for kernel in (
+        functools.partial(core.se_kernel, lengthscale=0.2),
+        functools.partial(core.matern_kernel, lengthscale=0.3, nu=1.5),
+    ):
+        K = kernel(x, x)
+        a = np.random.default_rng(0).uniform(-1, 1, 30)
+        norm = math.sqrt(a @ K @ a)
+        assert core.rkhs_norm(core.Problem(K=K, f=K @ a, B=norm, R=1.0)) == pytest.approx(norm)
+        by_points = core.Problem(points=x, kernel=kernel, f=K @ a, B=norm, R=1.0)
+        assert core.rkhs_norm(by_points) == pytest.approx(norm, rel=1e-5)
+    with pytest.raises(ValueError, match="f = None: must be known to have a norm"):
+        core.rkhs_norm(core.Problem(K=K, B=1.0, R=1.0))
+
+
+def test_an_f_beyond_its_bounds_is_warned_of_and_one_within_is_not():
+    K = np.eye(2)
+    with pytest.warns(UserWarning, match=r"max \|f\| = 3 is beyond F = 2: rewards may be clipped"):
+        core.Problem(K=K, f=[0.0, 3.0], B=2.0, R=1.0)
+    with pytest.warns(UserWarning, match=r"max \|f\| = 3 is beyond B = 2: .*nothing is proved"):
+        core.Problem(K=K, f=[0.0, 3.0], B=2.0, F=4.0, R=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        core.Problem(K=K, f=[0.0, -2.0], B=2.0, R=1.0)
+        core.synthetic_problem(seed=0)
+        core.stock_problem()
+        core.light_problem()
+        core.table_problem(stars(), low=1, high=5)
+
+
+# ---- Tables as they come -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(text, **options):
+        (tmp_path / "größe.csv").write_text(text, encoding="utf-8")
+        return core.read_table(tmp_path / "größe.csv", **options)
+
+    return read
+
+
+GAPS = "user,a,b\nx,1,2\ny,,4\nz,3,NA\nw,5,6\nv,nan,null\n"
+
+
+def test_missing_values_are_refused_dropped_or_filled_with_the_mean(read):
+    with pytest.raises(ValueError) as error:
+        read(GAPS)
+    for word in ("line 3, column 2 (a) is ''", "missing='drop'", "3 of 5 rows", "missing='mean'"):
+        assert word in str(error.value)
+    dropped = read(GAPS, missing="drop")
+    assert dropped.values.tolist() == [[1, 2], [5, 6]]
+    assert dropped.left_out == {"user": ["x", "w"]}
+    filled = read(GAPS, missing="mean")
+    assert filled.values.tolist() == [[1, 2], [3, 4], [3, 4], [5, 6], [3, 4]]
+    with pytest.raises(ValueError, match="leaves no row.*'mean'"):
+        read("a,b\n1,\n,2\n", missing="drop")
+    with pytest.raises(ValueError, match="missing = 'skip': must be 'error', 'drop' or 'mean'"):
+        read(GAPS, missing="skip")
+
+
+@pytest.mark.parametrize("missing", ["drop", "mean"])
+def test_infinities_and_words_are_no_missing_values(read, missing):
+    with pytest.raises(ValueError, match="line 3, column 1 .a. is 'inf'"):
+        read("a,b\n1,2\ninf,3\n", missing=missing)
+    with pytest.raises(ValueError, match="line 3, column 2 .b. is 'four'"):
+        read("a,b\n1,2\n3,four\n", missing=missing)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b,date\n1,1e6,2020-01-01\n-3.5,2E-1,2020-01-02\n",
+        "a,date,b\n1,2020-01-01,1e6\n-3.5,2020-01-02,2E-1\n",
+        "a;day;b\n1;31.12.2020;1e6\n-3,5;1.1.2021;2E-1\n",
+        "a,b,who,\n1,1e6,me,\n-3.5,.2,you,\n",
+    ],
+)
+def test_a_column_of_dates_or_labels_is_left_out_wherever_it_stands(read, text):
+    table = read(text)
+    assert table.values.tolist() == [[1, 1e6], [-3.5, 0.2]]
+    assert table.names == ["a", "b"]
+    assert next(iter(table.left_out)) in ("date", "day", "who")
+
+
+LONG = "user,when,film,stars\n" + "".join(
+    f"u{i},2020-01-{1 + i + j:02d},Film {'ABC'[j]},{1 + (i + j) % 5}\n"
+    for i in range(4)
+    for j in range(3)
+    if (i, j) != (2, 1)
+)
+
+
+def test_one_value_a_row_is_read_as_users_by_items(read):
+    text = LONG + "u2,2020-02-01,Film B,4\n"
+    table = read(text, long=("user", "film", "stars"))
+    assert table.names == ["Film A", "Film B", "Film C"]
+    assert table.left_out == {"user": ["u0", "u1", "u2", "u3"]}
+    assert table.values.tolist() == [[1, 2, 3], [2, 3, 4], [3, 4, 5], [4, 5, 1]]
+
+
+def test_one_value_a_row_with_gaps_wants_to_be_told(read):
+    with pytest.raises(ValueError) as error:
+        read(LONG, long=("user", "film", "stars"))
+    for word in ("no value of 'Film B' for 'u2'", "missing='drop'", "1 of 4 rows"):
+        assert word in str(error.value)
+    assert len(read(LONG, long=("user", "film", "stars"), missing="drop").values) == 3
+    filled = read(LONG, long=["user", "film", "stars"], missing="mean")
+    assert filled.values[2, 1] == (2 + 3 + 5) / 3
+    with pytest.raises(ValueError, match="no column 'movie'; the columns are user, when, film"):
+        read(LONG, long=("user", "movie", "stars"))
+    with pytest.raises(ValueError, match="second value of 'Film A' for 'u0'"):
+        read(LONG + "u0,2020-03-01,Film A,4\n", long=("user", "film", "stars"))
+    with pytest.raises(ValueError, match="line 13, column 4 .stars. is 'good'"):
+        read(LONG + "u9,2020-03-01,Film A,good\n", long=("user", "film", "stars"))
+    for wrong in (True, "user", ("user", "film")):
+        with pytest.raises(ValueError, match="long = .*three columns"):
+            read(LONG, long=wrong)
+
+
+def test_a_file_that_looks_long_is_refused_with_what_to_write(read):
+    with pytest.raises(ValueError, match=r"long=\('user', 'film', 'stars'\).*long=False"):
+        read(LONG)
+    with pytest.raises(ValueError, match=r"long=\('user', 'film', 'stars'\)"):
+        read("user,film,stars\n1,A,4\n1,B,5\n2,A,3\n2,B,2\n")
+    ids = "".join(f"{u},{i},{(u * i) % 5}\n" for u in range(10, 50, 4) for i in range(7))
+    with pytest.raises(ValueError, match=r"long=\('user', 'item', 'rating'\)"):
+        read("user,item,rating\n" + ids)
+    assert read("user,item,rating\n" + ids, long=False).values.shape == (70, 3)
+
+
+def test_tables_of_three_arms_are_not_taken_for_long_ones(read):
+    for seed in range(20):
+        rows = np.random.default_rng(seed).integers(1, 6, (40, 3))
+        body = "".join(",".join(map(str, row)) + "\n" for row in rows.tolist())
+        assert read("a,b,c\n" + body).values.shape == (40, 3)
+
+
+def test_a_table_and_what_it_leaves_out_print_short():
+    table = core.read_table(ROOT / "data/stocks.csv")
+    assert len(repr(table)) < 100 and len(repr(table.left_out)) < 100
+    assert "823" in repr(table.left_out) and "date" in str(table.left_out)
+    assert len(table.left_out["date"]) == 823
+
+
+# ---- What is said to whom ------------------------------------------------------------------------
+
+
+def test_the_version_is_that_of_the_project():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    assert ldpbo.__version__ == core.__version__ == version
+
+
+def test_the_modules_alone_import_without_a_project_file(tmp_path):
+    """As in the browser: no metadata, no pyproject.toml."""
+    for name in ("ldpbo_core.py", *(f"ldpbo/{p.name}" for p in (ROOT / "ldpbo").glob("*.py"))):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    program = "import ldpbo_core; print(ldpbo_core.__version__)"
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert re.fullmatch(r"unknown|\d+\.\d+.*", done.stdout.strip())
+
+
+def test_results_print_short_and_say_how_much_was_learned():
+    run = core.simulate(PROBLEM, ["TGP", "uniform"], 200, trials=2, seed=0, eps=1.0)
+    shares = (run.regret[:, :, -1] / (200 * run.records["uniform"])).mean(axis=1)
+    said = f"TGP {shares[0]:.3g}, uniform {shares[1]:.3g}"
+    assert repr(run) == f"Simulation(T=200, trials=2; regret/uniform: {said})"
+    many = core.simulate_batches(PROBLEM, 10**5, trials=2, seed=0, eps=1.0, curator=core.OneBit)
+    share = (many.regret[:, -1] / (10**5 * many.uniform)).mean()
+    assert repr(many) == f"Campaign(T=100000, trials=2; regret/uniform: {share:.3g})"
+    same = np.zeros(3)
+    flat = core.simulate(
+        core.Problem(K=np.eye(3), f=same, B=1.0, R=1.0), "TGP", 5, trials=1, seed=0
+    )
+    assert "TGP 0" in repr(flat)
+    assert repr(CLICKS) == "Clicks('unnamed', 12 arms, B=4, F=1, R=2, Y=1, uniform noise)"
+    assert (
+        repr(PROBLEM) == f"Problem('synthetic-se', 12 arms, B={PROBLEM.B:.6g}, R=1, uniform noise)"
+    )
+
+
+def valley(x):
+    return -abs(x[0] - 0.3)
+
+
+def rough(X, Y):
+    return core.matern_kernel(X, Y, lengthscale=0.3, nu=0.5)
+
+
+def test_a_function_problem_takes_a_kernel_of_ones_own():
+    mine = core.function_problem(valley, [(0, 1)], 32, kernel=rough, seed=0)
+    named = core.function_problem(
+        valley, [(0, 1)], 32, kernel="matern", lengthscale=0.3, nu=0.5, seed=0
+    )
+    np.testing.assert_array_equal(mine.K, named.K)
+    assert "rough kernel" in mine.provenance
+    by_features = core.function_problem(valley, [(0, 1)], 8, kernel=core.linear_kernel, seed=0)
+    assert by_features.Z.shape[0] == 1
+    with pytest.raises(ValueError, match="kernel = 'cubic': must be 'se', 'matern' or 'a function"):
+        core.function_problem(valley, [(0, 1)], 8, kernel="cubic")
+
+
+def test_what_no_process_can_be_sent_is_named_with_the_remedy():
+    x = np.linspace(0, 1, 5)
+    kernel = lambda X, Y: core.se_kernel(X, Y, lengthscale=0.3)
+    problem = core.Problem(points=x, kernel=kernel, f=x, B=2.0, R=1.0)
+    play = functools.partial(core.simulate, problem, "TGP", 10, trials=2, seed=0)
+    with pytest.raises(ValueError, match="workers = 2: problem cannot be sent.*workers=1"):
+        play(workers=2)
+    assert play(workers=1).regret.shape == play(workers=futures.ThreadPoolExecutor(2)).regret.shape
+
+    class Local(own.Greedy):
+        pass
+
+    with pytest.raises(ValueError, match="workers = 2: name cannot be sent.*top of a module"):
+        core.simulate(PROBLEM, Local, 10, trials=2, seed=0, workers=2)
+    with pytest.raises(ValueError, match="workers = 'many': .*Executor or a Dask client"):
+        core.simulate(PROBLEM, "TGP", 10, trials=2, seed=0, workers="many")
+
+
+UNFINDABLE = """
+import multiprocessing, sys
+sys.path[:0] = [{root!r}]
+import ldpbo_core as core
+multiprocessing.set_start_method("spawn")
+class Mine(core.Learner): pass
+core.simulate(core.synthetic_problem(seed=0, n=5), Mine, 10, trials=2, seed=0, workers=2)
+"""
+
+
+def test_a_class_that_a_spawned_process_does_not_find_is_explained():
+    """Started by -c, a program has no file that the new process could read the class from."""
+    done = subprocess.run(
+        [sys.executable, "-c", UNFINDABLE.format(root=str(ROOT))], capture_output=True, text=True
+    )
+    assert done.returncode
+    assert "workers = 2: a process ended" in done.stderr
+    assert "put these into a module" in done.stderr
+
+
+def test_numbers_of_numpy_are_named_as_numbers():
+    for value, said in ((np.int64(0), "0"), (np.float32(-1.5), "-1.5"), (np.bool_(False), "False")):
+        with pytest.raises(ValueError, match=f"lengthscale = {said}: must be"):
+            core.se_kernel([0.0], [1.0], lengthscale=value)
+    with pytest.raises(ValueError, match="T = -3: must be an integer"):
+        core.make("TGP", PROBLEM, np.int64(-3))
+
+
+def test_a_whole_number_with_a_point_is_refused_with_what_to_write():
+    with pytest.raises(ValueError, match=r"T = 1000000.0: must be an integer .*; write 1000000$"):
+        core.make("TGP", PROBLEM, 1e6)
+    with pytest.raises(ValueError, match=r"at most 10\*\*15$"):
+        core.make("TGP", PROBLEM, 10.5)
+
+
+@pytest.mark.parametrize("name", ["TGP", "MoMA", "PE"])
+def test_a_learner_past_its_horizon_says_so_once_and_goes_on(name):
+    learner = core.make(name, PROBLEM, 40, rng=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        drive(learner, 40)
+    with pytest.warns(UserWarning, match="T = 40 rounds have been told") as said:
+        drive(learner, 30)
+    assert len(said) == 1
+    assert learner.t == 70
+
+
+# ---- Papermill's parameters ----------------------------------------------------------------------
+
+CELLS = ["", "eps = 1.0  # privacy\nusers = 20000\ncsv = ''"]
+
+
+def test_a_parameter_that_the_notebook_does_not_have_is_refused_in_words():
+    with pytest.raises(ValueError) as error:
+        provenance.check_parameters([*CELLS, "# Parameters\nepsilon = 2\n", "import numpy"])
+    assert str(error.value) == (
+        "unknown parameter epsilon: this notebook has eps, users, csv; do you mean eps?"
+    )
+    provenance.check_parameters([*CELLS, "# Parameters\neps = 2\nusers = 5\n", "import numpy"])
+    provenance.check_parameters(CELLS)
+    provenance.check_parameters()  # outside a notebook
+
+
+@pytest.mark.parametrize("given, went_on", [("epsilon", False), ("eps", True)])
+def test_papermill_itself_is_stopped(given, went_on, tmp_path):
+    nbformat = pytest.importorskip("nbformat")
+    pytest.importorskip("papermill")
+    new = nbformat.v4
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python", "language": "python"}}
+    code = "from ldpbo import provenance\nprovenance.check_parameters()"
+    parameters = new.new_code_cell(CELLS[1], metadata={"tags": ["parameters"]})
+    cells = [new.new_markdown_cell("# Page"), parameters, new.new_code_cell(code)]
+    nbformat.write(new.new_notebook(cells=cells, metadata=kernel), tmp_path / "page.ipynb")
+    words = ["-m", "papermill", "page.ipynb", "out.ipynb", "-p", given, "2"]
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode == 0) is went_on
+    assert ("unknown parameter epsilon" in done.stderr) is not went_on
+
+
+# ---- The page "Add your own" ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def page():
+    """The code of the page, run -> its names."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    text = (ROOT / "book/add_your_own.md").read_text("utf-8")
+    cells = re.findall(r"^```\{code-cell\} ipython3\n(.*?)^```", text, re.M | re.S)
+    assert len(cells) == 4
+    assert max(len(line) for cell in cells for line in cell.splitlines()) <= 100
+    names = {"__name__": "add_your_own"}
+    for cell in cells:
+        exec(cell.replace("T = 3000", "T = 300"), names)
+    return names
+
+
+def test_the_page_compares_a_readers_algorithm_and_curator_with_the_papers(page):
+    for run in page["runs"].values():
+        assert run.records["names"] == ["TGP", "GP-UCB", "UCB1"]
+    lines = page["ax"].get_lines()
+    assert len(lines) == 7
+    assert lines[2].get_label() == "UCB1, OneBit"
+    assert lines[5].get_label() == "UCB1, Piecewise"
+
+
+def test_the_pages_curator_is_private_unbiased_and_of_the_variance_it_says(page):
+    """Exactly, on a grid of draws: the report rises with the draw, and its slope is 1/density."""
+    u = (np.arange(200_000) + 0.5) / 200_000
+    for eps in (0.5, 1.0, 2.0, 5.0):
+        curator = page["Piecewise"](eps, 1.0, 0.5)
+        for y in (-1.5, -0.4, 0.0, 1.5):
+            reports = curator.report(y, u)
+            density = np.diff(u) / np.diff(reports)
+            assert np.abs(reports).max() <= curator.scale
+            assert reports.mean() == pytest.approx(y, abs=1e-3)
+            assert reports.var() <= curator.variance * (1 + 1e-3)
+            low = curator.low / curator.bound
+            assert density.min() == pytest.approx(low, rel=1e-5)
+            assert density.max() == pytest.approx(low * math.exp(eps), rel=1e-5)
+        with pytest.raises(ValueError, match="y = nan"):
+            curator.report(math.nan, 0.5)
+
+
+def test_the_pages_rewards_are_its_own(page):
+    clicks = page["clicks"]
+    assert {clicks.sample(0, np.random.default_rng(i)) for i in range(20)} == {-1.0, 1.0}
+
+
+def test_own_classes_travel_by_reference_alone():
+    assert len(pickle.dumps(own.Greedy)) < 60
