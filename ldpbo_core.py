@@ -620,14 +620,13 @@ def _greedy_gain(domain, T, lam):
 
 
 def nystrom_features(K: Problem | ArrayLike, dictionary: ArrayLike) -> np.ndarray:
-    """Embedding phi(x) = (K_D^{1/2})^+ k_D(x) of all n arms, (m, n), symmetric root (Alg. 4, l.
-    7)."""
+    """Embedding phi(x) = (K_D^{1/2})^+ k_D(x) of all n arms, (m, n), with the symmetric root."""
     domain = _domain(K)
     dictionary = check.arms("dictionary", dictionary, domain.n)
     if len(np.unique(dictionary)) != len(dictionary):
         raise ValueError(f"dictionary = {dictionary.tolist()}: must name each arm once")
     span = Span.of_dictionary(domain, dictionary)
-    return span.Q @ span.at(slice(None))
+    return span.Q @ span.at(slice(None))  # Alg. 4, l. 7
 
 
 # ---- Algorithms: ask() for an arm, tell() its reward as the learner sees it ----------------------
@@ -672,7 +671,7 @@ class Learner:
         self.t = 0
         self.mu = np.zeros(problem.n)  # Alg. 1, l. 2; Alg. 3, l. 2
         # Deviation: sigma_0 = sqrt(k(x, x)); the paper prints k(x, x) (Erratum B4).
-        self.sigma = np.sqrt(np.maximum(problem.diagonal, 0.0))
+        self.sigma = np.sqrt(np.maximum(problem.diagonal, 0.0))  # Alg. 1, l. 2; Alg. 3, l. 2
         self.beta = self.B
         self.asked: int | None = None
         self.start()
@@ -685,7 +684,7 @@ class Learner:
 
     def choose(self) -> int:
         """The arm to play now."""
-        upper = self.mu + self.beta * self.sigma
+        upper = self.mu + self.beta * self.sigma  # Alg. 1, l. 4; Alg. 2, l. 6; Alg. 3, l. 5
         return first_max(upper)  # Alg. 1, l. 4; Alg. 2, l. 6; Alg. 3, l. 5
 
     def __getstate__(self):
@@ -713,7 +712,7 @@ class Learner:
         if played is None:
             raise ValueError("tell: no arm was asked for; call ask() first")
         allowed = "a finite number below 1e100 in size"
-        y = check.number("reward", reward, allowed, -1e100, 1e100)  # Alg. 1, l. 5; Alg. 2, l. 7
+        y = check.number("reward", reward, allowed, -1e100, 1e100)
         self.update(played, y)
         self.t += 1
         self.asked = None
@@ -1048,7 +1047,7 @@ class MoMA(SketchedLearner):
         S = np.ascontiguousarray(self.posterior.sums[played].T)
         M = np.ascontiguousarray(self.posterior.mean[played].T)
         unit = np.abs(S).max(initial=1e-300)  # so that no product overflows
-        squares = _difference_products(S / unit, M / unit)
+        squares = _difference_products(S / unit, M / unit)  # l. 11
         squares.flat[:: k + 1] = math.inf  # s != j: sorted last
         r = unit * np.sort(np.sqrt(np.maximum(squares, 0.0)), axis=1)
         return (r[:, (k - 2) // 2] + r[:, (k - 1) // 2]) / 2  # l. 11
@@ -1293,8 +1292,8 @@ class PE(Learner):
         F = _factor(self.Z, self.design, self.settings.lam)  # F'F = Z'V^{-1}Z
         share = self.design[:, None] / np.maximum(self.planned, 1)  # without the plays left over
         sums = self.rounded_sums() * share
-        self.mu = np.median(F.T @ (F @ sums), axis=1)
-        self.sigma = np.sqrt(self.lost + self.settings.lam * (F * F).sum(axis=0))
+        self.mu = np.median(F.T @ (F @ sums), axis=1)  # step 3
+        self.sigma = np.sqrt(self.lost + self.settings.lam * (F * F).sum(axis=0))  # step 3
         self.beta = self.width(self.sigma[self.active].max())
 
     def rounded_sums(self) -> np.ndarray:
@@ -1624,7 +1623,7 @@ def _run(job):
     problem, T = job.problem, job.T
     _, env, privacy, sketch = streams(job.seed, job.trial)
     rng = np.random.default_rng(sketch)
-    learner = make(job.name, problem, T, rng=rng, **job.options)
+    learner = make(job.name, problem, T, rng=rng, **job.options)  # Alg. 1-3, l. 1; Alg. 2, l. 2
     curator = copy.copy(learner.settings.curator) or Identity()
     users = problem.draw(env, T).tolist()
     noise = curator.draw(privacy, T).tolist()
@@ -1634,6 +1633,7 @@ def _run(job):
     with one_thread():
         for t in range(T):  # Alg. 1, l. 3; Alg. 2, l. 3; Alg. 3, l. 4
             arm = learner.ask()
+            # Alg. 1, l. 5; Alg. 2, l. 7
             y = curator.report(problem.reward(arm, users[t]), noise[t])
             learner.tell(y)
             arms[t] = arm

@@ -79,7 +79,7 @@ STYLE = {
     "ytick.minor.size": 3.2,
     "legend.fontsize": 8.5,
     "legend.frameon": False,
-    "legend.handlelength": 2.8,  # dashes can be told from solid lines
+    "legend.handlelength": 2.4,  # dashes can be told from solid lines
     "svg.hashsalt": "ldpbo",  # the same figure has the same bytes
     "path.simplify_threshold": 0.3,
 }

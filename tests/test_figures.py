@@ -1,4 +1,4 @@
-"""Figures and tables: tables travel as tables, bands are the stated intervals, and what is drawn is what is in the data."""
+"""Tables travel as tables, bands are the stated intervals, and what is drawn is in the data."""
 
 import json
 
@@ -7,6 +7,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 matplotlib.use("Agg")
 import ldpbo_core as core
@@ -81,6 +82,24 @@ def test_what_show_emits_load_reads_back(shown, tmp_path, monkeypatch):
         results.load("page", "fig-no-data")
     with pytest.raises(FileNotFoundError, match="make book"):
         results.load("nowhere", "fig-one-two")
+
+
+def test_intervals_are_students_and_clopper_and_pearsons():
+    samples = np.random.default_rng(0).normal(size=(7, 3))
+    mean, low, high = results.interval(samples)
+    np.testing.assert_allclose(mean, samples.mean(axis=0))
+    exact = stats.ttest_1samp(samples, 0.0).confidence_interval(0.95)
+    np.testing.assert_allclose((low, high), exact)
+    assert results.interval([2.0, 2.0, 2.0]) == (2, 2, 2)
+    assert results.interval([2.0])[0] == 2 and np.isnan(results.interval([2.0])[1:]).all()
+    tails = stats.beta.ppf(0.025, 3, 8), stats.beta.ppf(0.975, 4, 7)
+    np.testing.assert_allclose(results.proportion(3, 10), (0.3, *tails))
+    assert results.proportion(0, 5)[1] == 0 and results.proportion(5, 5)[2] == 1
+
+
+def test_a_csv_has_seven_digits_and_empty_cells_where_there_is_nothing():
+    data = {"t": [1, 2], "x": [1 / 3, np.nan], "name": ['a,"b"', "c"], "one": [2.0]}
+    assert results.csv(data) == 't,x,name,one\n1,0.3333333,"a,""b""",2.0\n2,,c,\n'
 
 
 def test_curves_hold_every_trial_and_what_uniform_play_is_expected_to_lose(result):
@@ -189,7 +208,7 @@ def test_a_power_of_ten_is_written_as_such():
     ],
 )
 def test_test_functions_have_their_known_tops_and_stay_in_their_range(name, tops):
-    """Minima of the literature, where the scaled negative is 1 and flat: a wrong constant would move them."""
+    """Minima of the literature, where the scaled negative is 1 and flat."""
     function, bounds, _ = boxes.BOXES[name]
     for top in tops:
         assert function(np.array(top)) == pytest.approx(1.0, abs=2e-6)

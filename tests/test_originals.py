@@ -1,4 +1,4 @@
-"""The stored results on the paper's own data: of this code and of the book's own parameters, exact where the data is at hand, and shown first."""
+"""Results on the paper's own data: of this code, exact where the data is at hand, shown first."""
 
 import ast
 import importlib.util
@@ -235,10 +235,8 @@ def test_the_ranking_names_the_winner_and_says_whether_it_is_clear():
     assert not ranking.ranking({"2b": near}, [1.0]).clear[0] and ranking.ranking(
         {"2b": near}, [1.0]
     ).behind[0] == ["MoMA"]
-    assert (
-        words.verdicts(table, [1.0])
-        == "**original data** (original x): at order constants ATA has the smallest mean (0.40), clearly"
-    )
+    sentence = "at order constants ATA has the smallest mean (0.40), clearly"
+    assert words.verdicts(table, [1.0]) == f"**original data** (original x): {sentence}"
 
 
 def test_the_command_to_run_a_page_again_has_this_pages_parameters(monkeypatch):

@@ -18,6 +18,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 import api
+import citations
 import store
 from store import ROOT
 from tidy import dump
@@ -165,12 +166,16 @@ def glued(path: Path) -> dict:
 
 
 def substitute(source: Path) -> dict[Path, bytes]:
-    """Replace the names of glued numbers in the prose of all pages -> {page: new content}."""
+    """Replace the names of glued numbers, and cited lines of code, in the prose of all pages.
+
+    -> {page: new content}
+    """
     values = {path.stem: glued(path) for path in source.glob("book/pages/*.ipynb")}
     made = {}
     for path in [*source.glob("book/*.md"), *source.glob("book/pages/*.ipynb")]:
 
         def numbers(text, page=path.stem):
+            text = citations.substitute(text)
             return GLUE.sub(lambda found: glued_number(found, page, values), text)
 
         new = with_prose(path, numbers)

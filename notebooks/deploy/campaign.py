@@ -16,7 +16,7 @@ ENV = os.environ | {"PYTHONPATH": str(HERE.parent.parent), "OPENBLAS_NUM_THREADS
 
 
 class Server:
-    """A server process, started again after each kill; `log` is what it logged in all its lives."""
+    """A server process, started again after each kill; `log` has all its lives."""
 
     def __init__(self, state, T, lease=60.0):
         self.options = [str(state), f"--T={T}", f"--lease={lease}"]
@@ -27,8 +27,10 @@ class Server:
 
     def start(self):
         """The process is started, at the port of its former life."""
-        command = [sys.executable, str(HERE / "server.py"), *self.options, f"--port={self.port}"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENV)
+        program = [sys.executable, str(HERE / "server.py")]
+        command = [*program, *self.options, f"--port={self.port}"]
+        pipes = {"stdout": subprocess.PIPE, "text": True, "env": ENV}
+        self.process = subprocess.Popen(command, **pipes)
         self.url = self.process.stdout.readline().split()[-1]
         self.port = int(self.url.rsplit(":", 1)[1])
         self.lives += 1
@@ -55,7 +57,8 @@ class Server:
 
 def visits(url, users, seed):
     """A client process brings so many users."""
-    command = [sys.executable, str(HERE / "client.py"), url, str(users), f"--seed={seed}"]
+    program = [sys.executable, str(HERE / "client.py")]
+    command = [*program, url, str(users), f"--seed={seed}"]
     out = dict(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return subprocess.Popen(command, env=ENV, **out)
 

@@ -1,11 +1,11 @@
-"""Users come one after the other: ask for an arm, try it, hide the reward here, tell the report.
+"""Users come one by one: ask for an arm, try it, hide the reward, tell the report.
 
     python client.py URL USERS [--seed SEED]
 
-The reward and the privacy noise never leave this process. A report is made once: a client that gets
-no answer sends the same report again, since a second one of the same reward would spend eps twice.
-With a seed the users are simulated and their bits repeatable, for tests; a deployed client leaves
-it out.
+The reward and the privacy noise never leave this process. A report is made once: a
+client that gets no answer sends the same report again, since a second one of the same
+reward would spend eps twice. With a seed the users are simulated and their bits
+repeatable, for tests; a deployed client leaves it out.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def call(url, body=None, patience=60.0):
                 return None
             if error.code != BUSY or time.monotonic() > end:
                 raise
-        except (OSError, http.client.HTTPException):  # away, or gone in the middle of an answer
+        except (OSError, http.client.HTTPException):  # away, or gone during an answer
             if time.monotonic() > end:
                 raise
         time.sleep(0.05)

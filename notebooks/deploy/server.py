@@ -1,12 +1,16 @@
-"""The learner is served over HTTP: GET /ask -> {"round", "arm"}, POST /tell {"round", "report"}.
+"""The learner is served over HTTP.
 
     python server.py STATE [--T 1000] [--port 0] [--lease 60]
 
-A report is saved before it is acknowledged ({"counted": true}), so a server killed at any moment
-and started again goes on where it was, and a client that got no answer sends the same report again:
-it is counted once. One user is out at a time; others wait (503). After T rounds nothing is counted
-any more (410). What is logged: round, arm and report, whatever else a client sends. No name, no
-address, no time, and no reward, which never comes here.
+    GET /ask                         -> {"round", "arm"}
+    POST /tell {"round", "report"}   -> {"counted": true}
+
+A report is saved before it is acknowledged, so a server killed at
+any moment and started again goes on where it was, and a client that got no answer sends
+the same report again: it is counted once. One user is out at a time; others wait (503).
+After T rounds nothing is counted any more (410). What is logged: round, arm and report,
+whatever else a client sends. No name, no address, no time, and no reward, which never
+comes here.
 """
 
 import argparse
@@ -22,7 +26,7 @@ import ldpbo_core as core
 
 
 class Server(HTTPServer):
-    """The server has the learner, the file of its state, and the end of a user's lease."""
+    """The server has the learner, the file of its state, and the end of a lease."""
 
     def __init__(self, port, state, T, lease):
         super().__init__(("127.0.0.1", port), Handler)
@@ -41,7 +45,7 @@ class Server(HTTPServer):
 class Handler(BaseHTTPRequestHandler):
     """One request is answered."""
 
-    timeout = 5.0  # seconds; a client that hangs does not keep the others out for longer
+    timeout = 5.0  # seconds; a client that hangs keeps others out no longer
 
     def answer(self, status, **body):
         data = json.dumps(body).encode()
@@ -81,7 +85,7 @@ class Handler(BaseHTTPRequestHandler):
             self.count(number, report)
 
     def told(self):
-        """The body of the request holds a round and a report; (None, None) where it does not."""
+        """The body of the request holds a round and a report, or (None, None)."""
         try:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             return body["round"], body["report"]
@@ -89,7 +93,7 @@ class Handler(BaseHTTPRequestHandler):
             return None, None
 
     def count(self, number, report):
-        """The learner is told, the line logged, the state saved, and then the user answered."""
+        """The learner is told, the line logged, the state saved, the user answered."""
         server = self.server
         arm = server.learner.ask()
         try:

@@ -46,7 +46,7 @@ def regret(grid, bounds, horizons, measured, names):
             columns[f"{kernel} {name}"] = mean
             _marks(ax, np.array(horizons) * shift, mean, low, high, name)
     panels[0].set_ylabel("regret $R_T$")
-    plots.legend_below(figure, 4, fontsize=None)
+    plots.legend_below(figure, 4)
     return figure, columns
 
 

@@ -42,23 +42,32 @@ def information_gain(horizons, low, high, greedy, powers):
     figure, (left, right) = plots.axes(1, 2, height=3.1)
     few = plots.thin(10000, 60)[2:] + 1
     for key, color in zip(NAMES, plots.PALETTE):
-        ax = left if key == "matern" else right
-        x, x_few = (t if key == "matern" else np.log(t) for t in (horizons, few))
+        ax, scale = (left, np.asarray) if key == "matern" else (right, np.log)
+        x = scale(horizons)
         style = {"color": color, "linestyle": "none"}
-        ax.plot(x_few, greedy[key][few], color=color, linewidth=3, alpha=0.35)
+        ax.plot(scale(few), greedy[key][few], color=color, linewidth=3, alpha=0.35)
         ax.plot(x, high[key], marker="v", label=NAMES[key], **style)
         ax.plot(x, low[key], marker="^", markerfacecolor="none", **style)
-    for (text, power), dashes in zip(powers.items(), ("--", "-")):
-        line = high["matern"][-1] * (horizons / horizons[-1]) ** power
-        text = f"{text}: {power:.3f}"
-        left.plot(horizons, line, color="black", linewidth=0.9, linestyle=dashes, label=text)
-    log_T = np.log(horizons)
-    rise = log_T / log_T[-1]
-    right.plot(log_T, high["se"][-1] * rise**2, "k--", linewidth=0.9, label=r"$\propto(\ln T)^2$")
-    right.plot(log_T, high["linear"][-1] * rise, "k:", linewidth=1.2, label=r"$\propto\ln T$")
+    _powers_of_T(left, horizons, high["matern"][-1], powers)
+    _powers_of_log(right, np.log(horizons), high["se"][-1], high["linear"][-1])
     left.set(xlabel="horizon $T$", xscale="log", yscale="log")
     right.set(xlabel=r"$\ln T$")
     for ax in (left, right):
         ax.set_ylabel(r"information gain $\gamma_T$")
         ax.legend(loc="upper left", fontsize=8)
     return figure
+
+
+def _powers_of_T(ax, horizons, last, powers):
+    """Draw powers of T, {text: exponent}, through the last point."""
+    for (text, power), dashes in zip(powers.items(), ("--", "-")):
+        line = last * (horizons / horizons[-1]) ** power
+        style = {"color": "black", "linewidth": 0.9, "linestyle": dashes}
+        ax.plot(horizons, line, label=f"{text}: {power:.3f}", **style)
+
+
+def _powers_of_log(ax, log_T, last_se, last_linear):
+    """Draw (ln T)^2 and ln T through the last points."""
+    rise = log_T / log_T[-1]
+    ax.plot(log_T, last_se * rise**2, "k--", linewidth=0.9, label=r"$\propto(\ln T)^2$")
+    ax.plot(log_T, last_linear * rise, "k:", linewidth=1.2, label=r"$\propto\ln T$")

@@ -54,7 +54,8 @@ def panels(found):
             ax.plot(bound, y, label=label if y == 0 else None, **style)
     ax.set(xscale="log", xlabel="regret / regret of uniform play", ylim=(len(found) - 0.5, -0.5))
     ax.set_yticks(range(len(found)), [results.PANELS[panel] for panel in found])
-    ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": 3}
+    ax.legend(fontsize=8, handlelength=1, **place)
     return figure
 
 

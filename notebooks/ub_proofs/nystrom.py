@@ -23,9 +23,11 @@ def draw(K, Z, rng):
     two shrinkage operators, "bias" and "ratio": over what Lemma 9 allows}; the last two only for
     accuracies between 0.01 and 1.
     """
-    ridge, plays = 10.0 ** rng.uniform(-2, 0.5), rng.integers(0, len(K), PLAYS)
+    ridge = 10.0 ** rng.uniform(-2, 0.5)
+    plays = rng.integers(0, len(K), PLAYS)
     sigma2 = core.posterior(K, plays, np.zeros(PLAYS), ridge)[1] ** 2
-    chance = np.minimum(10.0 ** rng.uniform(-0.5, 1.5) * sigma2[plays] / ridge, 1.0)
+    oversampling = 10.0 ** rng.uniform(-0.5, 1.5)
+    chance = np.minimum(oversampling * sigma2[plays] / ridge, 1.0)
     keep = rng.random(PLAYS) < chance
     X = core.nystrom_features(K, np.unique(plays[keep]))
     error = _accuracy(Z[:, plays], keep / chance, ridge)
@@ -33,14 +35,22 @@ def draw(K, Z, rng):
     if not 0.01 < error < 1:
         return found
     a = rng.normal(size=RANK)  # f = Z'a has norm |a|
-    f = Z.T @ a
-    V = X[:, plays] @ X[:, plays].T + ridge * np.eye(len(X))
+    mu, width = _ridge(K, X, plays, Z.T @ a, ridge)
+    bias = (np.abs(Z.T @ a - mu) / width).max()
+    stretch = (width / np.sqrt(sigma2)).max()
+    found["bias"] = bias / (np.linalg.norm(a) * (1 + math.sqrt(error / (1 - error))))
+    found["ratio"] = stretch / math.sqrt((1 + error) / (1 - error))
+    return found
+
+
+def _ridge(K, X, plays, f, ridge):
+    """Regress f at the plays on the features X -> mean and width at all arms."""
+    played = X[:, plays]
+    V = played @ played.T + ridge * np.eye(len(X))
+    mu = X.T @ np.linalg.solve(V, played @ f[plays])
     lost = K.diagonal() - (X**2).sum(0)
-    width = np.sqrt(np.maximum(lost + ridge * (X * np.linalg.solve(V, X)).sum(0), 1e-300))
-    wrong = np.abs(f - X.T @ np.linalg.solve(V, X[:, plays] @ f[plays])) / width
-    allowed = np.linalg.norm(a) * (1 + math.sqrt(error / (1 - error)))
-    stretch = (width / np.sqrt(sigma2)).max() / math.sqrt((1 + error) / (1 - error))
-    return found | {"bias": wrong.max() / allowed, "ratio": stretch}
+    variance = lost + ridge * (X * np.linalg.solve(V, X)).sum(0)
+    return mu, np.sqrt(np.maximum(variance, 1e-300))
 
 
 def _accuracy(F, weights, ridge):
