@@ -4,17 +4,20 @@ Each row: a call, and the words its message must contain (the argument's name, t
 is one number or word, a word about what is allowed).
 """
 
+import itertools
 from fractions import Fraction
+from functools import partial
 from math import inf, nan
 
 import numpy as np
 import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
-from pytest import raises
+from pytest import approx, mark, raises
 
 import ldpbo_core as core
-from ldpbo import bounds, simulation
+from ldpbo import bounds
+from ldpbo.audit import audit, subweibull_radius
 
 I3 = np.eye(3)
 GOOD = dict(K=I3, f=[0.0, 0.5, 1.0], B=1.0, R=1.0, v=3.0, c=2.0)
@@ -24,7 +27,7 @@ TABLE = default_rng(1).random((10, 3))
 
 
 def problem(**change):
-    return core.Problem(**{**GOOD, **change})
+    return core.Problem(**GOOD | change)
 
 
 def make(name="TGP", T=100, **settings):
@@ -32,9 +35,12 @@ def make(name="TGP", T=100, **settings):
 
 
 def simulate(names=("TGP",), T=20, **settings):
-    return core.simulate(
-        settings.pop("problem", PROBLEM), names, T, **{"trials": 1, "seed": 0, **settings}
-    )
+    told = dict(problem=PROBLEM, trials=1, seed=0)
+    return core.simulate(names=names, T=T, **told | settings)
+
+
+def report(y, rng=RNG):
+    return core.CTL(1.0, 1.0, 1.0).privatise(y, rng)
 
 
 def told(reward, name="TGP", asked=True, **where):
@@ -78,10 +84,7 @@ ENTRIES = {
 
 
 def row(entry, like=(0.0, 0.5, 1.0)):
-    """The array `like` with one entry replaced.
-
-    Of its own kind where NumPy has one, else of objects.
-    """
+    """The array `like` with one entry replaced, of its own kind where NumPy has one."""
     if entry is np.ma.masked:
         return np.ma.array(like, mask=[0, 0, 1])
     if isinstance(entry, np.datetime64):
@@ -91,20 +94,10 @@ def row(entry, like=(0.0, 0.5, 1.0)):
     return spoilt
 
 
-def square(entry):
-    return (
-        np.ma.stack([row(entry, like) for like in I3])
-        if entry is np.ma.masked
-        else np.stack([row(entry, like) for like in I3])
-    )
-
-
-def table(entry):
-    return (
-        np.ma.stack([row(entry, like) for like in TABLE])
-        if entry is np.ma.masked
-        else np.stack([row(entry, like) for like in TABLE])
-    )
+def table(entry, like=TABLE):
+    """The matrix `like` with one entry of each row replaced."""
+    stack = np.ma.stack if entry is np.ma.masked else np.stack
+    return stack([row(entry, r) for r in like])
 
 
 CASES = {
@@ -126,18 +119,18 @@ CASES = {
         ["eps", "2", "1"],
     ),
     "report of NaN": (
-        lambda: core.CTL(1.0, 1.0, 1.0).privatise(nan, RNG),
+        lambda: report(nan),
         ["y = nan", "finite"],
     ),
     "report of infinity": (
-        lambda: core.CTL(1.0, 1.0, 1.0).privatise(inf, RNG),
+        lambda: report(inf),
         ["y = inf", "finite"],
     ),
     "report of a table with NaN": (
-        lambda: core.CTL(1.0, 1.0, 1.0).privatise(np.array([0.0, nan]), RNG),
+        lambda: report(np.array([0.0, nan])),
         ["y", "nan", "finite"],
     ),
-    "report of a word": (lambda: core.CTL(1.0, 1.0, 1.0).privatise("much", RNG), ["y"]),
+    "report of a word": (lambda: report("much"), ["y"]),
     # rewards
     "reward NaN": (lambda: told(nan), ["reward = nan", "finite"]),
     "reward infinite": (lambda: told(-inf), ["reward = -inf", "finite"]),
@@ -204,7 +197,7 @@ CASES = {
         ["K", "real numbers"],
     ),
     "an audit of what is no curator": (
-        lambda: bounds.audit("CTL", 1.0, -1.0, 100),
+        lambda: audit("CTL", 1.0, -1.0, 100),
         ["curator = 'CTL'", "privatise"],
     ),
     "an unknown kernel": (
@@ -404,55 +397,6 @@ CASES = {
         ["X"],
     ),
     "kernel: words": (lambda: core.se_kernel(["a"], [1.0], lengthscale=1.0), ["X", "numbers"]),
-    # kinds that NumPy would turn into numbers without a word
-    **{
-        f"{what} as {name}": (
-            lambda call=call, value=value: call(value),
-            [name.split()[0], "must be"],
-        )
-        for what, value in SCALARS.items()
-        for name, call in {
-            "eps": lambda x: make(eps=x),
-            "lam": lambda x: make(lam=x),
-            "delta": lambda x: make(delta=x),
-            "acc": lambda x: make("ATA", acc=x),
-            "beta_scale": lambda x: make(beta_scale=x),
-            "reward": told,
-            "T": lambda x: make(T=x),
-            "k": lambda x: make("MoMA", k=x),
-            "B": lambda x: problem(B=x),
-            "R": lambda x: problem(R=x),
-            "v": lambda x: problem(v=x),
-            "alpha": lambda x: problem(alpha=x),
-            "y": lambda x: core.CTL(1.0, 1.0, 1.0).privatise(x, RNG),
-            "arm": lambda x: PROBLEM.sample(x, RNG),
-            "lengthscale": lambda x: core.se_kernel([0.0], [1.0], lengthscale=x),
-        }.items()
-        if (what, name) not in {("a list", "y"), ("a list", "lengthscale")}
-    },
-    **{
-        f"an array of {what} as {name}": (
-            lambda call=call, value=value: call(value),
-            [name, "must be"],
-        )
-        for what, value in ENTRIES.items()
-        for name, call in {
-            "K": lambda x: problem(K=square(x)),
-            "f": lambda x: problem(f=row(x)),
-            "samples": lambda x: core.table_problem(table(x)),
-            "train": lambda x: core.table_problem(TABLE, table(x)),
-            "X": lambda x: core.se_kernel(row(x), [1.0], lengthscale=1.0),
-            "Y": lambda x: core.linear_kernel([1.0], row(x)),
-            "y": lambda x: core.posterior(I3, [0, 1, 2], row(x), 1.0),
-        }.items()
-    },
-    **{
-        f"reports of an array of {what}": (
-            lambda value=value: core.CTL(1.0, 1.0, 1.0).privatise(row(value), RNG),
-            ["y", "must be"],
-        )
-        for what, value in ENTRIES.items()
-    },
     "arms that are masked": (
         lambda: core.posterior(I3, np.ma.array([0, 1], mask=[0, 1]), [1.0, 2.0], 1.0),
         ["arm", "0 to 2"],
@@ -504,7 +448,7 @@ CASES = {
     "B subnormal": (lambda: core.CTL(1.0, 5e-324, 0.0), ["B = 5e-324", "> 0"]),
     "T beyond floats": (lambda: make(T=10**400), ["T = 1000", "10**15"]),
     "radius: delta subnormal": (
-        lambda: bounds.subweibull_radius(10, 5e-324, theta=1.0),
+        lambda: subweibull_radius(10, 5e-324, theta=1.0),
         ["delta = 5e-324", "(0, 1)"],
     ),
     # things of the wrong kind
@@ -518,7 +462,7 @@ CASES = {
     ),
     "a seed for sample": (lambda: PROBLEM.sample(0, 3), ["rng = 3", "Generator", "same noise"]),
     "a seed for privatise": (
-        lambda: core.CTL(1.0, 1.0, 1.0).privatise(0.5, 0),
+        lambda: report(0.5, 0),
         ["rng = 0", "Generator", "same noise"],
     ),
     "names None": (lambda: simulate(None), ["names", "TGP", "uniform"]),
@@ -539,22 +483,78 @@ CASES = {
     "problem without B": (lambda: core.Problem(K=I3, R=1.0), ["B = None", "> 0"]),
     "problem without R": (lambda: core.Problem(K=I3, B=1.0), ["R = None", ">= 0"]),
     # the unbounded-noise schedule
-    "radius: theta": (lambda: bounds.subweibull_radius(10, 0.1, theta=0.0), ["theta = 0", "> 0"]),
+    "radius: theta": (lambda: subweibull_radius(10, 0.1, theta=0.0), ["theta = 0", "> 0"]),
     "radius: delta": (
-        lambda: bounds.subweibull_radius(10, 1.5, theta=1.0),
+        lambda: subweibull_radius(10, 1.5, theta=1.0),
         ["delta = 1.5", "(0, 1)"],
     ),
-    "radius: b": (lambda: bounds.subweibull_radius(10, 0.1, theta=1.0, b=-1.0), ["b = -1", "> 0"]),
+    "radius: b": (lambda: subweibull_radius(10, 0.1, theta=1.0, b=-1.0), ["b = -1", "> 0"]),
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+# ---- kinds that NumPy would turn into numbers without a word -------------------------------------
+
+TAKES_A_NUMBER = {
+    "eps": lambda x: make(eps=x),
+    "lam": lambda x: make(lam=x),
+    "delta": lambda x: make(delta=x),
+    "acc": lambda x: make("ATA", acc=x),
+    "beta_scale": lambda x: make(beta_scale=x),
+    "reward": told,
+    "T": lambda x: make(T=x),
+    "k": lambda x: make("MoMA", k=x),
+    "B": lambda x: problem(B=x),
+    "R": lambda x: problem(R=x),
+    "v": lambda x: problem(v=x),
+    "alpha": lambda x: problem(alpha=x),
+    "y": report,
+    "arm": lambda x: PROBLEM.sample(x, RNG),
+    "lengthscale": lambda x: core.se_kernel([0.0], [1.0], lengthscale=x),
+}
+TAKES_AN_ARRAY = {
+    "K": lambda x: problem(K=table(x, I3)),
+    "f": lambda x: problem(f=row(x)),
+    "samples": lambda x: core.table_problem(table(x)),
+    "train": lambda x: core.table_problem(TABLE, table(x)),
+    "X": lambda x: core.se_kernel(row(x), [1.0], lengthscale=1.0),
+    "Y": lambda x: core.linear_kernel([1.0], row(x)),
+    "y": lambda x: core.posterior(I3, [0, 1, 2], row(x), 1.0),
+    "y of a report": lambda x: report(row(x)),
+}
+LISTS_ARE_FINE = {("a list", "y"), ("a list", "lengthscale")}
+
+for (what, value), (name, call) in itertools.product(SCALARS.items(), TAKES_A_NUMBER.items()):
+    if (what, name) not in LISTS_ARE_FINE:
+        CASES[f"{what} as {name}"] = partial(call, value), [name, "must be"]
+for (what, value), (name, call) in itertools.product(ENTRIES.items(), TAKES_AN_ARRAY.items()):
+    CASES[f"an array of {what} as {name}"] = partial(call, value), [name.split()[0], "must be"]
+
+
+@mark.parametrize("case", CASES)
 def test_bad_input_names_the_argument_the_value_and_what_is_allowed(case):
     call, words = CASES[case]
     with raises(ValueError) as error:
         call()
     for word in words:
         assert word in str(error.value), f"{word!r} is not in: {error.value}"
+
+
+NUMBERS = [
+    Fraction(1, 2),
+    np.float32(0.5),
+    np.array(0.5),
+    np.ma.array(0.5),
+    np.int8(1),
+    1,
+    0.5,
+]
+ARRAYS = [
+    np.array([Fraction(1, 2), np.int8(1), True], object),
+    [1, 0.5, np.float32(2)],
+    np.ma.array([0, 1, 2]),
+    np.array([True, False, True]),
+    np.float16([0, 1, 2]),
+]
 
 
 def test_good_input_of_the_same_kind_is_accepted():
@@ -584,26 +584,20 @@ def test_good_input_of_the_same_kind_is_accepted():
     core.table_problem(TABLE[:2])
     core.information_gain(I3, 0, 1.0)
     core.nystrom_features(I3, [])
-    bounds.subweibull_radius(10, 0.1, theta=1.0)
+    subweibull_radius(10, 0.1, theta=1.0)
     simulate(["TGP", "uniform"], workers=1, eps=1.0)
-    numbers = [Fraction(1, 2), np.float32(0.5), np.array(0.5), np.ma.array(0.5), np.int8(1), 1, 0.5]
-    for x in numbers:
+    for x in NUMBERS:
         make(eps=x, beta_scale=x)
         told(x)
         problem(B=x)
-        core.CTL(1.0, 1.0, 1.0).privatise(x, RNG)
-    for x in (
-        np.array([Fraction(1, 2), np.int8(1), True], object),
-        [1, 0.5, np.float32(2)],
-        np.ma.array([0, 1, 2]),
-        np.array([True, False, True]),
-        np.float16([0, 1, 2]),
-    ):
-        assert_array_equal(problem(f=np.arange(3)).f, [0, 1, 2])
+        report(x)
+    assert_array_equal(problem(f=np.arange(3)).f, [0, 1, 2])
+    for x in ARRAYS:
+        problem(f=x)
         core.se_kernel(x, x, lengthscale=1.0)
     core.posterior(I3, np.ma.array([0, 1]), [1.0, 2.0], 1e-10)
     make("MoMA", constants="theorem", T=10_000, delta=1e-99, acc=1e-99, lam=1e-10)
-    core.CTL(1.0, 1.0, 1.0).privatise(0.5)
+    report(0.5, None)
     PROBLEM.sample(0, None)
     simulate(seed=2**128)
     simulate(("TGP",), progress=None)
@@ -612,38 +606,36 @@ def test_good_input_of_the_same_kind_is_accepted():
 def test_a_problem_without_f_drives_every_learner_as_the_same_problem_with_f():
     rewards = default_rng(3).normal(size=60)
     for name in core.ALGORITHMS:
-        known, unknown = (
-            core.make(name, problem(f=f), 60, eps=1.0, rng=1) for f in (GOOD["f"], None)
-        )
+        known = core.make(name, problem(), 60, eps=1.0, rng=1)
+        unknown = core.make(name, problem(f=None), 60, eps=1.0, rng=1)
         for y in rewards:
             assert known.ask() == unknown.ask()
             known.tell(y)
             unknown.tell(y)
 
 
-@pytest.mark.parametrize("alpha", [1.0, 0.4])
+@mark.parametrize("alpha", [1.0, 0.4])
 def test_v_and_c_left_out_bound_the_moments_of_bounded_noise(alpha):
-    """Exact for noise +-R at |f| = B and alpha = 1; never below any bounded noise's moment (here.
+    """Exact for noise +-R at |f| = B and alpha = 1; never below any bounded noise's moment.
 
-    A grid of means and two-point noises).
+    Here a grid of means and two-point noises.
     """
+    plain = core.Problem(K=I3, B=1.5, R=3.0)
+    assert (plain.v, plain.c) == (11.25, 9.0)
     free = core.Problem(K=I3, B=1.5, R=3.0, alpha=alpha)
-    assert core.Problem(K=I3, B=1.5, R=3.0).v == 11.25
-    assert core.Problem(K=I3, B=1.5, R=3.0).c == 9.0
-    assert (free.v, free.c) == pytest.approx((11.25 ** ((1 + alpha) / 2), 3.0 ** (1 + alpha)))
+    order = 1 + alpha
+    assert free.v == approx(11.25 ** (order / 2))
+    assert free.c == approx(3.0**order)
     for f in np.linspace(-1.5, 1.5, 9):
         for low in np.linspace(0.01, 3.0, 7):  # noise -low or +3, mean 0
             p = low / (low + 3.0)
-            moment = lambda a, b: p * abs(a) ** (1 + alpha) + (1 - p) * abs(b) ** (1 + alpha)
+            moment = lambda a, b: p * abs(a) ** order + (1 - p) * abs(b) ** order
             assert moment(f + 3.0, f - low) <= free.v * (1 + 1e-12)
             assert moment(3.0, -low) <= free.c * (1 + 1e-12)
 
 
 def test_posterior_is_right_at_the_smallest_ridge_allowed():
-    """Against the closed form in 60 digits.
-
-    Within 1e-4 for a kernel whose small eigenvalues are all rounding.
-    """
+    """Within 1e-4 of 60 digits, for a kernel whose small eigenvalues are all rounding."""
     import mpmath
 
     x = np.arange(12) / 12
@@ -659,10 +651,10 @@ def test_posterior_is_right_at_the_smallest_ridge_allowed():
     assert_allclose(mu, exact, atol=1e-4)
 
 
-def test_progress_is_refused_before_any_work(monkeypatch):
-    monkeypatch.setattr(simulation, "_run", lambda job: pytest.fail("work was done"))
+def test_progress_is_refused_before_any_work():
+    work = lambda seed: pytest.fail("work was done")
     with raises(ValueError, match="progress"):
-        simulate(progress=3)
+        simulate(problem=work, progress=3)
 
 
 def test_constants_that_are_not_private_say_how_to_ask_for_no_privacy():

@@ -1,10 +1,7 @@
-"""Problems of SPEC 5.
-
-Synthetic, the two real data sets (originals and stand-ins), and a user's table.
-"""
+"""Problems of SPEC 5: synthetic, the two data sets (originals and stand-ins), a user's table."""
 
 import hashlib
-import importlib.util
+import importlib
 import json
 import os
 import shutil
@@ -16,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import oracle as o
 import pytest
+from helpers import matern, se
 from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx, mark, raises
@@ -35,13 +33,8 @@ SHA = {
 @mark.parametrize("noise", ["uniform", "t3"])
 def test_synthetic_problem_is_the_papers(kernel, noise):
     problem = core.synthetic_problem(kernel=kernel, noise=noise, seed=4)
-    x = np.arange(1, 101) / 100
-    k = (
-        (lambda a, b: o.se(a, b, 0.2))
-        if kernel == "se"
-        else (lambda a, b: o.matern(a, b, 0.2, 2.5))
-    )
-    assert_allclose(problem.K, o.gram(k, x), atol=1e-12)
+    matrix = dict(se=se, matern=matern)[kernel]
+    assert_allclose(problem.K, matrix(np.arange(1, 101) / 100, 0.2), atol=1e-12)
     assert problem.n == 100
     assert problem.alpha == 1
     assert problem.R == 1
@@ -55,18 +48,17 @@ def test_synthetic_problem_is_the_papers(kernel, noise):
 
 
 def test_synthetic_f_is_a_combination_of_kernel_columns_with_bounded_weights():
-    """f = K w with w_i a sum of U[-1,1] weights.
+    """f = K w with w_i a sum of U[-1,1] weights, so that sum |w| <= 100.
 
-    Matern's K is well enough conditioned to recover w. Sum |w| <= 100.
+    Matern's K is well enough conditioned to recover w. 37 % of the arms are hit by none of 100
+    draws in expectation, with a standard deviation of 3 %.
     """
     problem = core.synthetic_problem(kernel="matern", noise="uniform", seed=4)
     w = np.linalg.solve(problem.K, problem.f)
     assert_allclose(problem.K @ w, problem.f, atol=1e-9)
     assert 10 < np.sum(np.abs(w)) <= 100
     assert np.max(np.abs(w)) < 8
-    assert (
-        0.2 < np.mean(np.abs(w) < 1e-6) < 0.5
-    )  # arms hit by none of 100 draws: 37 % in expectation, sd 3 %
+    assert 0.2 < np.mean(np.abs(w) < 1e-6) < 0.5
 
 
 def test_synthetic_seed_decides_f():
@@ -76,30 +68,35 @@ def test_synthetic_seed_decides_f():
 
 
 def test_noise_of_f_does_not_change_with_the_noise_law():
-    assert_array_equal(
-        *(core.synthetic_problem(kernel="se", noise=noise, seed=3).f for noise in ("uniform", "t3"))
-    )
+    uniform = core.synthetic_problem(kernel="se", noise="uniform", seed=3)
+    student = core.synthetic_problem(kernel="se", noise="t3", seed=3)
+    assert_array_equal(uniform.f, student.f)
 
 
 # ---- rewards ------------------------------------------------------------------------------------
+def compare_with_uniform(u):
+    """Kolmogorov's test of 20,000 numbers in [0, 1].
+
+    P(sup |F_n - F| > 2.1 / sqrt(n)) < 3e-4 for a fresh seed; the seeds here are fixed.
+    """
+    expected = np.arange(1, 20_001) / 20_000
+    assert np.max(np.abs(np.sort(u) - expected)) < 2.1 / sqrt(20_000)
+
+
 def test_uniform_noise_stays_within_R_and_fills_it():
     problem = core.Problem(K=np.eye(2), f=[0.5, -0.5], B=1.0, R=3.0, v=10.0, c=3.0)
     y = problem.sample(1, default_rng(0), size=20_000)
     assert y.shape == (20_000,)
     assert np.max(np.abs(y + 0.5)) <= 3
-    # Kolmogorov: P(sup |F_n - F| > 2.1 / sqrt(n)) < 3e-4 for a fresh seed; the seed is fixed
-    u = np.sort((y + 3.5) / 6)
-    assert np.max(np.abs(u - np.arange(1, 20_001) / 20_000)) < 2.1 / sqrt(20_000)
+    compare_with_uniform((y + 3.5) / 6)
 
 
 def test_t3_noise_is_students():
     from scipy.stats import t as student
 
     problem = core.Problem(K=np.eye(1), f=[0.5], B=1.0, R=1.0, v=4.0, c=3.0, noise="t3")
-    u = np.sort(student.cdf(problem.sample(0, default_rng(0), size=20_000) - 0.5, 3))
-    assert np.max(np.abs(u - np.arange(1, 20_001) / 20_000)) < 2.1 / sqrt(
-        20_000
-    )  # as above: 3e-4 for a fresh seed
+    y = problem.sample(0, default_rng(0), size=20_000)
+    compare_with_uniform(student.cdf(y - 0.5, 3))
 
 
 def test_table_rewards_are_the_arms_entry_in_a_drawn_row():
@@ -143,9 +140,7 @@ def test_a_table_below_zero_still_bounds_f():
 
 @mark.parametrize("size", [1.0, 1e6, 1e-6])
 def test_a_column_that_varies_by_rounding_alone_counts_as_constant(size):
-    """The limit is 1e-14 of the column's own size, so that neither its unit nor the other columns
-    matter.
-    """
+    """The limit is 1e-14 of the column's own size: its unit and the other columns do not matter."""
     table = default_rng(1).random((10, 3))
     for spread, kept in ((5e-15, False), (5e-14, True)):
         table[:, 1] = size * (1 + spread * (np.arange(10) == 4))
@@ -160,7 +155,8 @@ def test_problem_is_frozen_and_copies_its_arrays():
     K = np.eye(2)
     f = np.array([0.0, 1.0])
     problem = core.Problem(K=K, f=f, B=1.0, R=1.0, v=1.0, c=1.0)
-    K[0, 0], f[0] = 0.5, 9.0
+    K[0, 0] = 0.5
+    f[0] = 9.0
     assert problem.K[0, 0] == 1
     assert problem.f[0] == 0
     with raises(Exception, match="cannot assign|frozen"):
@@ -177,15 +173,15 @@ def test_problem_is_frozen_and_copies_its_arrays():
 # ---- the two real data sets ---------------------------------------------------------------------
 def originals():
     """The folder with the original files, or None, said loudly."""
-    for folder in (
-        os.environ.get("LDPBO_DATA"),
-        ROOT.parent / "shared" / "data",
-        ROOT / "data" / "original",
-    ):
-        if folder and all((Path(folder) / name).exists() for name in SHA):
-            return Path(folder)
+    named = os.environ.get("LDPBO_DATA")
+    folders = [Path(named)] if named else []
+    folders += [ROOT.parent / "shared/data", ROOT / "data/original"]
+    for folder in folders:
+        if all((folder / name).exists() for name in SHA):
+            return folder
     warnings.warn(
-        "The original data sets are not here (LDPBO_DATA, ../shared/data, data/original): their reference values were NOT checked. `make data` downloads them."
+        "The original data sets are not here (LDPBO_DATA, ../shared/data, data/original): their "
+        "reference values were NOT checked. `make data` downloads them."
     )
     return None
 
@@ -207,8 +203,10 @@ def reference(which):
 @mark.parametrize("which, load", [("light", core.light_problem), ("stock", core.stock_problem)])
 def test_original_data_give_the_reference_values(which, load, monkeypatch):
     monkeypatch.setenv("LDPBO_DATA", str(ORIGINALS))
-    expected, problem = reference(which), load()
-    assert "original" in problem.provenance and problem.name == which
+    expected = reference(which)
+    problem = load()
+    assert "original" in problem.provenance
+    assert problem.name == which
     assert problem.n == expected["arms"]
     assert len(problem.samples) == expected["n_test"]
     assert problem.alpha == 1
@@ -217,22 +215,19 @@ def test_original_data_give_the_reference_values(which, load, monkeypatch):
     order = np.argsort(-problem.f)
     assert problem.f[order[1]] == approx(expected["f_second"], rel=1e-8)
     assert np.min(problem.f) == approx(expected["f_min"], rel=1e-8)
-    assert np.mean(1 - problem.f / np.max(problem.f)) == approx(
-        expected["mean_gap_normalised"], abs=1e-6
-    )
+    gap = np.mean(1 - problem.f / np.max(problem.f))
+    assert gap == approx(expected["mean_gap_normalised"], abs=1e-6)
     w = np.linalg.eigvalsh(problem.K)
     assert w[0] == approx(expected["K_eig_min"], rel=0.01)
     assert w[-1] == approx(expected["K_eig_max"], rel=1e-7)
-    assert sqrt(problem.f @ np.linalg.solve(problem.K, problem.f)) == approx(
-        expected["rkhs_norm_f"], rel=1e-6
-    )
+    norm = sqrt(problem.f @ np.linalg.solve(problem.K, problem.f))
+    assert norm == approx(expected["rkhs_norm_f"], rel=1e-6)
+    names = [str(arm) for arm in range(problem.n)]
     if which == "stock":
-        tickers = (ORIGINALS / "fin.csv").read_text().split("\n", 1)[0].strip().split(",")[1:]
-        best = tickers[order[0]].strip('"')
-        second = tickers[order[1]].strip('"')
-    else:
-        best, second = str(order[0]), str(order[1])
-    assert (best, second) == (expected["best"], expected["second"])
+        header = (ORIGINALS / "fin.csv").read_text().split("\n", 1)[0]
+        names = [ticker.strip('"') for ticker in header.strip().split(",")[1:]]
+    assert names[order[0]] == expected["best"]
+    assert names[order[1]] == expected["second"]
 
 
 @needs_originals
@@ -273,7 +268,7 @@ def checkout(tmp_path, monkeypatch):
 @mark.parametrize("which, arms, rows", [("light", 41, 192), ("stock", 20, 823)])
 def test_stand_ins_serve_where_the_originals_are_missing(checkout, which, arms, rows):
     module, _ = checkout
-    problem = {"light": module.light_problem, "stock": module.stock_problem}[which]()
+    problem = getattr(module, f"{which}_problem")()
     assert "stand-in" in problem.provenance
     assert problem.name == which
     assert problem.n == arms
@@ -285,22 +280,20 @@ def test_stand_ins_serve_where_the_originals_are_missing(checkout, which, arms, 
 
 
 def test_stand_in_light_kernel_comes_from_601_other_rows(checkout):
-    _, folder = checkout
-    rows = [
-        line.split(",") for line in (folder / "data" / "light.csv").read_text().splitlines()[1:]
-    ]
+    module, folder = checkout
+    lines = (folder / "data/light.csv").read_text().splitlines()[1:]
+    rows = [line.split(",") for line in lines]
     train = [[float(x) for x in row[1:]] for row in rows if row[0] == "train"]
     assert len(train) == 601
     assert sum(row[0] == "test" for row in rows) == 192
-    assert_allclose(checkout[0].light_problem().K, o.correlation(train), atol=1e-10)
+    assert_allclose(module.light_problem().K, o.correlation(train), atol=1e-10)
 
 
-@mark.parametrize(
-    "name, which", [("iw_data_all.mat", "light_problem"), ("fin.csv", "stock_problem")]
-)
-def test_a_file_with_the_wrong_checksum_is_refused_with_both_hashes(
-    checkout, monkeypatch, name, which
-):
+LOADED_BY = {"iw_data_all.mat": "light_problem", "fin.csv": "stock_problem"}
+
+
+@mark.parametrize("name", LOADED_BY)
+def test_a_file_with_the_wrong_checksum_is_refused_with_both_hashes(checkout, monkeypatch, name):
     module, folder = checkout
     for place in ("elsewhere", "data/original"):
         (folder / place).mkdir()
@@ -310,7 +303,7 @@ def test_a_file_with_the_wrong_checksum_is_refused_with_both_hashes(
         else:
             monkeypatch.delenv("LDPBO_DATA")
         with raises(ValueError) as error:
-            getattr(module, which)()
+            getattr(module, LOADED_BY[name])()
         assert SHA[name] in str(error.value)
         assert hashlib.sha256(b"not the data").hexdigest() in str(error.value)
         assert name in str(error.value)

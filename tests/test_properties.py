@@ -1,20 +1,18 @@
 """Random calls of the public names: a finite answer, or a ValueError that names an argument.
 
-Nothing else, and no floating-point warning.
-
-The profile `fixed` (default) draws the same examples on every machine; HYPOTHESIS_PROFILE=explore
-draws new ones each time, ten times as many.
+Nothing else, and no floating-point warning. The profile `fixed` (default) draws the same examples
+on every machine; HYPOTHESIS_PROFILE=explore draws new ones each time, ten times as many.
 """
 
-import math
 import os
 import re
 from decimal import Decimal
 from fractions import Fraction
-from math import exp, inf, isfinite, log1p, nan
+from math import exp, inf, isfinite, isnan, log1p, nan
 
 import numpy as np
 import oracle as o
+from helpers import epochs, matern, se
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -22,7 +20,8 @@ from numpy.random import default_rng
 from pytest import approx, mark
 
 import ldpbo_core as core
-from ldpbo import bounds
+from ldpbo.audit import subweibull_radius
+from ldpbo.bounds import lower_bound
 
 pytestmark = mark.filterwarnings("error::RuntimeWarning")
 relaxed = dict(
@@ -41,16 +40,12 @@ def cases(number):
 
 
 def outcome(call, *arguments):
-    """The answer of `call`, or None where it was refused with a ValueError that names one of
-    `arguments` at its start.
-    """
+    """The answer of `call`, or None where a ValueError that starts with an argument refused it."""
     try:
         return call()
     except ValueError as error:
-        first = re.match(r"\w+", str(error))
-        assert first and first.group() in arguments, (
-            f"the message names none of {arguments}: {error}"
-        )
+        first = re.match(r"\w*", str(error)).group()
+        assert first in arguments, f"the message names none of {arguments}: {error}"
         assert len(str(error)) < 400
         return None
 
@@ -66,24 +61,16 @@ NUMBER = st.one_of(
 POSITIVE = st.floats(1e-3, 1e3)
 ANY_POSITIVE = st.one_of(POSITIVE, NUMBER)
 PROBABILITY = st.one_of(st.floats(0.001, 0.999), NUMBER)
-POINTS = hnp.arrays(
-    float, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5), elements=NUMBER
-)
-GOOD_POINTS = hnp.arrays(
-    float, st.tuples(st.integers(1, 6), st.integers(1, 3)), elements=st.floats(-5, 5)
-)
-
-
+SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5)
+POINTS = hnp.arrays(float, SHAPES, elements=NUMBER)
+GOOD_SHAPES = st.tuples(st.integers(1, 6), st.integers(1, 3))
+GOOD_POINTS = hnp.arrays(float, GOOD_SHAPES, elements=st.floats(-5, 5))
 SETTINGS_OF_ONE_NUMBER = ("T", "eps", "lam", "delta", "acc", "beta_scale", "q", "k")
 
 
 @st.composite
 def kernels(draw):
-    """A valid kernel matrix.
-
-    SE, Matern or a Gram matrix of random rank, with a diagonal of at most 1 and perhaps repeated
-    arms.
-    """
+    """A valid kernel matrix with a diagonal of at most 1, of any rank, perhaps of repeated arms."""
     n = draw(st.integers(1, 7))
     kind = draw(st.sampled_from(["se", "matern", "gram", "identity", "ones", "zero"]))
     if kind == "identity":
@@ -98,7 +85,7 @@ def kernels(draw):
         K = Z @ Z.T
         return K / np.max(np.diag(K))
     x = np.round(rng.random(n), draw(st.integers(1, 6)))
-    return o.gram(lambda a, b: o.se(a, b, 0.3) if kind == "se" else o.matern(a, b, 0.3, 1.5), x)
+    return se(x, 0.3) if kind == "se" else matern(x, 0.3, nu=1.5)
 
 
 @st.composite
@@ -149,32 +136,30 @@ ANY = st.one_of(st.floats(0.1, 5), st.integers(1, 5), ODD)
 
 
 def built(values, how):
-    """A list of anything as the array of objects, the masked array or the plain list it came from.
-
-    None where NumPy itself refuses.
-    """
+    """A list of anything as an array of objects, a masked array or a plain list."""
+    if how == "masked":
+        mask = [value is np.ma.masked for value in values]
+        return np.ma.array(np.ones(len(values)), mask=mask)
+    if how == "list":
+        return list(values)
     array = np.empty(len(values), object)
     array[:] = values
-    if how == "masked":
-        return np.ma.array(np.ones(len(values)), mask=[value is np.ma.masked for value in values])
-    return array if how == "object" else list(values)
+    return array
 
 
-ARRAYS = st.builds(
-    built, st.lists(ANY, min_size=3, max_size=3), st.sampled_from(["object", "masked", "list"])
-)
+TRIPLES = st.lists(ANY, min_size=3, max_size=3)
+ARRAYS = st.builds(built, TRIPLES, st.sampled_from(["object", "masked", "list"]))
+REAL = (bool, int, float, np.integer, np.floating, Fraction)
+
+
+def is_real(x):
+    """A kind that NumPy does not have to turn into a number without a word."""
+    return isinstance(x, REAL) and not isinstance(x, np.timedelta64)
 
 
 def plain(values):
-    """What the core may take for three numbers.
-
-    No kind that NumPy would turn into a number without a word.
-    """
-    real = lambda x: (
-        isinstance(x, (bool, int, float, np.integer, np.floating, Fraction))
-        and not isinstance(x, np.timedelta64)
-    )
-    return not np.ma.is_masked(values) and all(map(real, values))
+    """What the core may take for numbers."""
+    return not np.ma.is_masked(values) and all(map(is_real, values))
 
 
 @cases(300)
@@ -182,17 +167,19 @@ def plain(values):
 @example([(), (), ()], 1.0)  # no numbers at all: nothing comes back, if anything
 @mark.filterwarnings("ignore:Warning. converting a masked element to nan")
 def test_arrays_of_any_kind_are_numbers_or_are_refused(x, y):
-    table = lambda: (
-        core.table_problem(np.stack([x, np.arange(3), np.ones(3)]).T)
-        if plain(x)
-        else core.empirical_kernel([x, x[::-1]])
-    )
+    curator = core.CTL(1.0, 1.0, 1.0)
+
+    def table():
+        if plain(x):
+            return core.table_problem(np.stack([x, np.arange(3), np.ones(3)]).T)
+        return core.empirical_kernel([x, x[::-1]])
+
     calls = [
         (lambda: core.Problem(K=np.eye(3), f=x, B=1.0, R=1.0).f, ["f"]),
         (lambda: core.posterior(np.eye(3), [0, 1, 2], x, 1.0), ["y"]),
         (lambda: core.se_kernel(x, x, lengthscale=1.0), ["X"]),
-        (lambda: core.CTL(1.0, 1.0, 1.0).privatise(x, default_rng(0)), ["y"]),
-        (lambda: core.CTL(1.0, 1.0, 1.0).log_density(x, 0.0), ["report"]),
+        (lambda: curator.privatise(x, default_rng(0)), ["y"]),
+        (lambda: curator.log_density(x, 0.0), ["report"]),
         (lambda: core.posterior(np.eye(3), x, [1.0] * 3, 1.0), ["arm", "arms"]),
         (table, ["samples"]),
     ]
@@ -212,22 +199,9 @@ def test_arrays_of_any_kind_are_numbers_or_are_refused(x, y):
 )
 @mark.filterwarnings("ignore:Warning. converting a masked element to nan")
 def test_settings_of_any_kind_are_numbers_or_are_refused(name, setting, value, constants, reward):
-    problem = core.Problem(
-        K=core.se_kernel(np.arange(4) / 4, np.arange(4) / 4, lengthscale=0.3), B=1.0, R=1.0
-    )
-    T = value if setting == "T" else 300
-    algorithm = outcome(
-        lambda: core.make(
-            name,
-            problem,
-            T,
-            rng=0,
-            constants=constants,
-            **({} if setting == "T" else {setting: value}),
-        ),
-        setting,
-        "k",
-    )
+    problem = core.Problem(K=se(np.arange(4) / 4, 0.3), B=1.0, R=1.0)
+    told = dict(T=300, rng=0, constants=constants) | {setting: value}
+    algorithm = outcome(lambda: core.make(name, problem, **told), setting, "k")
     if algorithm is None:
         return
     assert value is None or plain([value])
@@ -243,10 +217,9 @@ def test_settings_of_any_kind_are_numbers_or_are_refused(name, setting, value, c
 @cases(150)
 @given(POINTS, POINTS, ANY_POSITIVE, ANY_POSITIVE)
 def test_kernels_of_any_input(X, Y, lengthscale, nu):
-    for call in (
-        lambda: core.se_kernel(X, Y, lengthscale=lengthscale),
-        lambda: core.matern_kernel(X, Y, lengthscale=lengthscale, nu=nu),
-    ):
+    se_call = lambda: core.se_kernel(X, Y, lengthscale=lengthscale)
+    matern_call = lambda: core.matern_kernel(X, Y, lengthscale=lengthscale, nu=nu)
+    for call in (se_call, matern_call):
         K = outcome(call, "X", "Y", "lengthscale", "nu")
         if K is not None:
             assert finite(K)
@@ -257,10 +230,9 @@ def test_kernels_of_any_input(X, Y, lengthscale, nu):
 @cases(100)
 @given(GOOD_POINTS, POSITIVE, st.floats(0.05, 60))
 def test_kernels_of_good_points_are_positive_semidefinite(X, lengthscale, nu):
-    for K in (
-        core.se_kernel(X, X, lengthscale=lengthscale),
-        core.matern_kernel(X, X, lengthscale=lengthscale, nu=nu),
-    ):
+    smooth = core.se_kernel(X, X, lengthscale=lengthscale)
+    rough = core.matern_kernel(X, X, lengthscale=lengthscale, nu=nu)
+    for K in (smooth, rough):
         assert np.allclose(K, K.T, atol=1e-13)
         assert np.allclose(np.diag(K), 1)
         assert np.min(np.linalg.eigvalsh(K)) > -1e-9
@@ -270,23 +242,19 @@ def test_kernels_of_good_points_are_positive_semidefinite(X, lengthscale, nu):
 @cases(60)
 @given(st.floats(1e-6, 20), st.floats(0.05, 8))
 def test_matern_equals_its_bessel_form(s, nu):
-    assert core.matern_kernel([0.0], [s], lengthscale=1.0, nu=nu)[0, 0] == approx(
-        o.matern(0.0, s, 1.0, nu), rel=1e-8, abs=1e-12
-    )
+    found = core.matern_kernel([0.0], [s], lengthscale=1.0, nu=nu)[0, 0]
+    assert found == approx(o.matern(0.0, s, 1.0, nu), rel=1e-8, abs=1e-12)
+
+
+TABLE_SHAPES = st.tuples(st.integers(0, 8), st.integers(0, 5))
+SQUARES_BEYOND_V = np.array([[0.0], [1.41421356e50]])
+DEVIATION_OF_ZERO = np.array([[0.0], [2.2e-309]])  # a column that varies, by so little
 
 
 @cases(100)
-@given(
-    hnp.arrays(
-        float,
-        st.tuples(st.integers(0, 8), st.integers(0, 5)),
-        elements=st.one_of(st.floats(-10, 10), NUMBER),
-    )
-)
-@example(np.array([[0.0], [1.41421356e50]]))  # squares beyond what v may be
-@example(
-    np.array([[0.0], [2.2e-309]])
-)  # a column that varies, by so little that its deviation is 0
+@given(hnp.arrays(float, TABLE_SHAPES, elements=st.one_of(st.floats(-10, 10), NUMBER)))
+@example(SQUARES_BEYOND_V)
+@example(DEVIATION_OF_ZERO)
 def test_tables_of_any_numbers(table):
     K = outcome(lambda: core.empirical_kernel(table), "samples")
     if K is not None:
@@ -321,19 +289,19 @@ def test_posterior_of_good_kernels(K, data, lam):
         assert np.all(sigma**2 <= np.diag(K) + 1e-12)
 
 
+MATRIX_SHAPES = hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=4)
+
+
 @cases(60)
 @given(
-    hnp.arrays(
-        float, hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=4), elements=NUMBER
-    ),
+    hnp.arrays(float, MATRIX_SHAPES, elements=NUMBER),
     st.lists(st.integers(-2, 5), max_size=3),
     NUMBER,
     NUMBER,
 )
 def test_posterior_gain_and_features_of_any_matrix(K, arms, y, lam):
-    mu_sigma = outcome(
-        lambda: core.posterior(K, arms, [y] * len(arms), lam), "K", "arm", "arms", "y", "lam"
-    )
+    posterior = lambda: core.posterior(K, arms, [y] * len(arms), lam)
+    mu_sigma = outcome(posterior, "K", "arm", "arms", "y", "lam")
     gains = outcome(lambda: core.information_gain(K, len(arms), lam), "K", "lam", "T")
     features = outcome(lambda: core.nystrom_features(K, arms), "K", "arm", "dictionary")
     for answer in (mu_sigma, gains, features):
@@ -386,20 +354,22 @@ def test_ctl_of_any_numbers(eps, B, R, y):
     st.floats(-1e6, 1e6),
     st.floats(-1e6, 1e6),
 )
-@example(
-    1.001, 0.015625, 0.0, 1.0, -1.0, 524288.0
-)  # log-densities of 2e7: the last digit of one is 4e-9
+@example(1.001, 0.015625, 0.0, 1.0, -1.0, 524288.0)
 def test_lemma_1_log_density_ratio_never_exceeds_eps(eps, B, R, y, y_prime, report):
-    """For every pair of rewards, inside the assumption or not, and every report."""
+    """For every pair of rewards, inside the assumption or not, and every report.
+
+    Each log-density is a rounded number: in the example they are 2e7, and a last digit is 4e-9.
+    """
     curator = core.CTL(eps, B, R)
     one = curator.log_density(report, y)
     other = curator.log_density(report, y_prime)
-    assert abs(one - other) <= eps * (1 + 1e-9) + 1e-9 + 2 * np.spacing(
-        max(abs(one), abs(other))
-    )  # each is a rounded number
+    rounding = 2 * np.spacing(max(abs(one), abs(other)))
+    assert abs(one - other) <= eps * (1 + 1e-9) + 1e-9 + rounding
 
 
 # ---- algorithms ---------------------------------------------------------------------------------
+NAMES = ["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform"]
+WEIBULL = st.tuples(st.floats(0.1, 3), st.floats(0.1, 10), st.floats(0.1, 10))
 SETTINGS = (
     "name",
     "T",
@@ -418,7 +388,7 @@ SETTINGS = (
 @cases(250)
 @given(problems(), st.data())
 def test_algorithms_with_good_settings_stay_finite(problem, data):
-    name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform"]))
+    name = data.draw(st.sampled_from(NAMES))
     T = data.draw(st.integers(1, 30))
     chosen = dict(
         eps=data.draw(st.one_of(st.none(), st.floats(0.01, 100))),
@@ -428,27 +398,21 @@ def test_algorithms_with_good_settings_stay_finite(problem, data):
         constants=data.draw(st.sampled_from(["order", "theorem", "repaired"])),
         beta_scale=data.draw(st.floats(0, 10)),
         q=data.draw(st.one_of(st.none(), st.just(inf), st.floats(1e-6, 1e6))),
-        k=data.draw(st.one_of(st.none(), st.integers(1, 31))) if name == "MoMA" else None,
-        weibull=data.draw(
-            st.one_of(
-                st.none(), st.tuples(st.floats(0.1, 3), st.floats(0.1, 10), st.floats(0.1, 10))
-            )
-        )
-        if name == "TGP"
-        else None,
     )
+    if name == "MoMA":
+        chosen["k"] = data.draw(st.one_of(st.none(), st.integers(1, 31)))
+    if name == "TGP":
+        chosen["weibull"] = data.draw(st.one_of(st.none(), WEIBULL))
     algorithm = outcome(lambda: core.make(name, problem, T, rng=0, **chosen), *SETTINGS)
     if algorithm is None:
         return
-    rewards = data.draw(
-        hnp.arrays(float, T, elements=st.one_of(st.floats(-10, 10), st.floats(-1e9, 1e9)))
-    )
-    for t in range(T):
+    reward = st.one_of(st.floats(-10, 10), st.floats(-1e9, 1e9))
+    for t, y in enumerate(data.draw(hnp.arrays(float, T, elements=reward))):
         arm = algorithm.ask()
         assert isinstance(arm, int)
         assert 0 <= arm < problem.n
         assert arm == algorithm.ask()
-        algorithm.tell(rewards[t])
+        algorithm.tell(y)
         assert finite(algorithm.mu, algorithm.sigma, algorithm.beta)
         assert algorithm.beta >= problem.B * (1 - 1e-12)
         assert algorithm.mu.shape == algorithm.sigma.shape == (problem.n,)
@@ -460,7 +424,7 @@ def test_algorithms_with_good_settings_stay_finite(problem, data):
 @cases(150)
 @given(problems(), st.data())
 def test_algorithms_with_any_settings(problem, data):
-    name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform", "tgp", ""]))
+    name = data.draw(st.sampled_from([*NAMES, "tgp", ""]))
     T = data.draw(st.one_of(st.integers(-1, 40), NUMBER))
     chosen = dict(
         eps=data.draw(st.one_of(st.none(), NUMBER)),
@@ -494,14 +458,8 @@ def test_any_finite_reward_leaves_a_finite_answer(problem, data):
     A learner that a single user can switch off is not robust.
     """
     name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA", "PE"]))
-    algorithm = core.make(
-        name,
-        problem,
-        20,
-        q=inf,
-        k=4 if name == "MoMA" else None,
-        eps=data.draw(st.sampled_from([None, 1.0])),
-    )
+    eps = data.draw(st.sampled_from([None, 1.0]))
+    algorithm = core.make(name, problem, 20, q=inf, eps=eps, **epochs(name, 4))
     for _ in range(20):
         arm = algorithm.ask()
         assert 0 <= arm < problem.n
@@ -514,10 +472,7 @@ def test_any_finite_reward_leaves_a_finite_answer(problem, data):
 @cases(60)
 @given(problems(), st.data())
 def test_random_settings_agree_with_the_oracle(problem, data):
-    """Teacher forcing again, on whatever hypothesis draws.
-
-    The draw of the dictionary is taken out by q = inf.
-    """
+    """Teacher forcing on whatever hypothesis draws; q = inf takes out the dictionary's draw."""
     name = data.draw(st.sampled_from(["TGP", "ATA", "MoMA"]))
     chosen = dict(
         eps=data.draw(st.one_of(st.none(), st.floats(0.1, 10))),
@@ -530,17 +485,8 @@ def test_random_settings_agree_with_the_oracle(problem, data):
         k=data.draw(st.integers(1, 6)),
     )
     fast = core.make(name, problem, 24, **chosen)
-    slow = o.oracle(
-        name,
-        problem.K,
-        24,
-        B=problem.B,
-        R=problem.R,
-        v=problem.v,
-        c=problem.c,
-        alpha=problem.alpha,
-        **chosen,
-    )
+    moments = {field: getattr(problem, field) for field in ("B", "R", "v", "c", "alpha")}
+    slow = o.oracle(name, problem.K, 24, **moments, **chosen)
     rng = default_rng(data.draw(st.integers(0, 99)))
     size = 1.0
     for _ in range(24):
@@ -563,25 +509,15 @@ def test_random_settings_agree_with_the_oracle(problem, data):
 @cases(60)
 @given(
     problems(),
-    st.lists(
-        st.sampled_from(["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform", "none"]), max_size=3
-    ),
+    st.lists(st.sampled_from([*NAMES, "none"]), max_size=3),
     st.integers(-1, 20),
     st.integers(0, 2),
     st.one_of(st.none(), NUMBER),
     st.integers(-1, 10**6),
 )
 def test_simulate_of_any_settings(problem, names, T, trials, eps, seed):
-    out = outcome(
-        lambda: core.simulate(problem, names, T, trials=trials, seed=seed, eps=eps),
-        "names",
-        "name",
-        "T",
-        "trials",
-        "eps",
-        "seed",
-        "k",
-    )
+    call = lambda: core.simulate(problem, names, T, trials=trials, seed=seed, eps=eps)
+    out = outcome(call, "names", "name", "T", "trials", "eps", "seed", "k")
     if out is not None:
         assert out.regret.shape == (len(names), trials, T)
         assert finite(out.regret)
@@ -602,31 +538,27 @@ def test_simulate_of_any_settings(problem, names, T, trials, eps, seed):
     st.sampled_from(["printed", "corrected", "other"]),
 )
 def test_lower_bound_is_a_number_or_nan_with_a_reason(kernel, T, eps, B, v, alpha, d, nu, variant):
-    call = lambda: bounds.lower_bound(
-        kernel, T, eps, B=B, v=v, alpha=alpha, d=d, nu=nu, variant=variant
-    )
-    bound = outcome(call, "kernel", "T", "eps", "B", "v", "alpha", "d", "nu", "variant")
+    """0 is a number: the printed bound falls like e^-eps and underflows."""
+    told = dict(B=B, v=v, alpha=alpha, d=d, nu=nu, variant=variant)
+    bound = outcome(lambda: lower_bound(kernel, T, eps, **told), "kernel", "T", "eps", *told)
     if bound is not None:
-        assert 0 <= bound < inf or (
-            math.isnan(bound) and bound.reason
-        )  # 0: the printed bound falls like e^-eps and underflows
+        assert 0 <= bound < inf or (isnan(bound) and bound.reason)
 
 
 @cases(60)
 @given(
-    st.one_of(st.integers(0, 10**9), NUMBER), PROBABILITY, ANY_POSITIVE, ANY_POSITIVE, ANY_POSITIVE
+    st.one_of(st.integers(0, 10**9), NUMBER),
+    PROBABILITY,
+    ANY_POSITIVE,
+    ANY_POSITIVE,
+    ANY_POSITIVE,
 )
 def test_subweibull_radius_of_any_numbers(T, delta, theta, a, b):
-    radius = outcome(
-        lambda: bounds.subweibull_radius(T, delta, theta=theta, a=a, b=b),
-        "T",
-        "delta",
-        "theta",
-        "a",
-        "b",
-    )
+    call = lambda: subweibull_radius(T, delta, theta=theta, a=a, b=b)
+    radius = outcome(call, "T", "delta", "theta", "a", "b")
     if radius is not None:
-        assert isfinite(radius) and radius >= 0
+        assert isfinite(radius)
+        assert radius >= 0
 
 
 @cases(60)
@@ -639,7 +571,7 @@ def test_subweibull_radius_of_any_numbers(T, delta, theta, a, b):
 )
 def test_subweibull_radius_makes_the_union_bound_hold(T, delta, theta, a, b):
     """T a exp(-b R^{1/theta}) <= delta, with equality unless R = 0."""
-    radius = bounds.subweibull_radius(T, delta, theta=theta, a=a, b=b)
+    radius = subweibull_radius(T, delta, theta=theta, a=a, b=b)
     tail = T * a * exp(-b * radius ** (1 / theta))
     assert tail <= delta * (1 + 1e-6)
     assert radius == 0 or tail == approx(delta, rel=1e-6)

@@ -5,15 +5,15 @@ Common random numbers; records.
 
 import concurrent.futures as futures
 import functools
+from typing import NamedTuple
 
 import numpy as np
-import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
-from pytest import mark, raises
+from pytest import approx, mark, raises
 
 import ldpbo_core as core
-from ldpbo import simulation
+from ldpbo.posterior import REFRESH
 
 pytestmark = mark.filterwarnings("error::RuntimeWarning")
 NAMES = ["TGP", "ATA", "MoMA", "PE", "GP-UCB", "uniform"]
@@ -39,42 +39,50 @@ CASES = {
 }
 
 
-def by_hand(problem, name, T, seed, trial, eps=None, **settings):
-    """The documented recipe.
+class Run(NamedTuple):
+    """One algorithm in one trial, round by round; bands: (beta, needed)."""
 
-    Draw users and privacy noise from streams(seed, trial), then ask and tell.
-    """
+    problem: core.Problem
+    arms: list
+    reports: list
+    regret: list
+    bands: list
+
+
+def by_hand(problem, name, T, seed, trial, eps=None, **settings):
+    """The documented recipe: draw users and noise from streams(seed, trial), then ask and tell."""
     problem_seed, env, privacy, sketch = core.streams(seed, trial)
     problem = problem if isinstance(problem, core.Problem) else problem(problem_seed)
     learner = core.make(name, problem, T, eps=eps, rng=default_rng(sketch), **settings)
     users = problem.draw(env, T)
-    curator = None if eps is None else core.CTL(eps, problem.B, problem.R)
-    noise = None if eps is None else curator.draw(privacy, T)
-    arms = []
-    reports = []
-    regret = []
+    curator = core.Identity() if eps is None else core.CTL(eps, problem.B, problem.R)
+    noise = curator.draw(privacy, T)
+    run = Run(problem, [], [], [], [])
     total = 0.0
-    bands = []
     for t in range(T):
         arm = learner.ask()
-        y = problem.reward(arm, users[t])
-        if curator is not None:
-            y = curator.report(y, noise[t])
+        y = curator.report(problem.reward(arm, users[t]), noise[t])
         learner.tell(y)
         total += np.max(problem.f) - problem.f[arm]
-        arms.append(arm)
-        reports.append(y)
-        regret.append(total)
-        bands.append(
-            (
-                learner.beta,
-                max(
-                    abs(f - mu) / sigma
-                    for f, mu, sigma in zip(problem.f, learner.mu, learner.sigma)
-                ),
-            )
-        )
-    return problem, arms, reports, regret, bands
+        run.arms.append(arm)
+        run.reports.append(y)
+        run.regret.append(total)
+        needed = max(np.abs(problem.f - learner.mu) / learner.sigma)
+        run.bands.append((learner.beta, needed))
+    return run
+
+
+def compare(out, i, trial, run):
+    """What simulate recorded of algorithm i in this trial is the run, bit for bit."""
+    records = out.records
+    assert_array_equal(records["arms"][i, trial], run.arms)
+    assert_array_equal(records["reports"][i, trial], run.reports)
+    beta, needed = np.transpose(run.bands)
+    assert_array_equal(records["beta"][i, trial], beta)
+    assert_array_equal(records["needed"][i, trial], needed)
+    assert_allclose(out.regret[i, trial], run.regret, rtol=1e-12)
+    pulls = np.bincount(run.arms, minlength=run.problem.n)
+    assert_array_equal(records["pulls"][i, trial], pulls)
 
 
 @mark.parametrize("case", CASES)
@@ -85,68 +93,49 @@ def test_simulate_equals_hand_driven_ask_and_tell_draw_by_draw(case):
     assert list(out.records["names"]) == NAMES
     for i, name in enumerate(NAMES):
         for trial in range(2):
-            used, arms, reports, regret, bands = by_hand(problem, name, 70, 11, trial, **settings)
-            assert_array_equal(out.records["arms"][i, trial], arms, err_msg=name)
-            assert_array_equal(out.records["reports"][i, trial], reports, err_msg=name)
-            assert_allclose(out.regret[i, trial], regret, rtol=1e-12)
-            assert_array_equal(
-                np.column_stack([out.records[key][i, trial] for key in ("beta", "needed")]),
-                bands,
-                err_msg=name,
-            )
-            assert_array_equal(out.records["pulls"][i, trial], np.bincount(arms, minlength=used.n))
-            assert out.records["uniform"][trial] == pytest.approx(
-                np.mean(np.max(used.f) - used.f), rel=1e-12
-            )
+            run = by_hand(problem, name, 70, 11, trial, **settings)
+            compare(out, i, trial, run)
+            gaps = np.max(run.problem.f) - run.problem.f
+            assert out.records["uniform"][trial] == approx(np.mean(gaps), rel=1e-12)
 
 
 @mark.parametrize("name", ["TGP", "GP-UCB"])
-@mark.parametrize("n", [12, 60])  # fewer and more features than BLAS is called for
-def test_trials_that_play_a_round_at_a_time_are_those_that_play_alone(n, name):
-    """Beyond a fresh solve of the ridge, and with more trials than go together."""
-    T = core.REFRESH + 20
-    trials = simulation.TOGETHER + 2
+@mark.parametrize("n", [12, 60])
+def test_many_trials_beyond_a_fresh_solve_are_those_that_play_alone(n, name):
+    T = REFRESH + 20
     problem = lambda seed: core.synthetic_problem("matern", "uniform", seed, n=n)
-    out = core.simulate(
-        problem, name, T, trials=trials, seed=3, trace=True, bands=True, eps=1.0, beta_scale=0.1
-    )
-    for trial in (0, 1, trials - 3, trials - 1):
-        _, arms, reports, _, bands = by_hand(problem, name, T, 3, trial, eps=1.0, beta_scale=0.1)
-        assert_array_equal(
-            np.column_stack([out.records[key][0, trial] for key in ("beta", "needed")]), bands
-        )
-        assert_array_equal(out.records["arms"][0, trial], arms)
-        assert_array_equal(out.records["reports"][0, trial], reports)
-    assert (
-        len({len(set(row)) for row in out.records["arms"][0]}) > 1
-    )  # the trials play different arms
+    settings = dict(eps=1.0, beta_scale=0.1)
+    out = core.simulate(problem, name, T, trials=6, seed=3, trace=True, bands=True, **settings)
+    for trial in (0, 1, 3, 5):
+        compare(out, 0, trial, by_hand(problem, name, T, 3, trial, **settings))
+    numbers = {len(set(arms)) for arms in out.records["arms"][0]}
+    assert len(numbers) > 1  # the trials play different arms
 
 
 def test_scores_that_differ_by_rounding_are_a_tie_in_every_trial():
     """Arms on a circle, all rewards 0: after each play most scores come in pairs."""
     steps = np.abs(np.subtract.outer(np.arange(40), np.arange(40)))
-    problem = core.Problem(
-        K=np.exp(-np.minimum(steps, 40 - steps) / 9), f=np.zeros(40), B=1.0, R=0.0
-    )
+    K = np.exp(-np.minimum(steps, 40 - steps) / 9)
+    problem = core.Problem(K=K, f=np.zeros(40), B=1.0, R=0.0)
     out = core.simulate(problem, "TGP", 60, trials=2, seed=3, trace=True)
     for trial in range(2):
-        assert_array_equal(out.records["arms"][0, trial], by_hand(problem, "TGP", 60, 3, trial)[1])
+        run = by_hand(problem, "TGP", 60, 3, trial)
+        assert_array_equal(out.records["arms"][0, trial], run.arms)
 
 
-@mark.parametrize(
-    "settings",
-    [
-        dict(eps=1.0, curator=core.OneBit),
-        dict(weibull=(1.0, 2.0, 1.0), constants="theorem"),
-        dict(constants="repaired"),
-    ],
-)
+WHATEVER = [
+    dict(eps=1.0, curator=core.OneBit),
+    dict(weibull=(1.0, 2.0, 1.0), constants="theorem"),
+    dict(constants="repaired"),
+]
+
+
+@mark.parametrize("settings", WHATEVER, ids=str)
 def test_whatever_the_settings_the_trials_are_those_of_two_processes(settings):
     problem = small("uniform" if "weibull" in settings else "t3", 1)
-    one, two = (
-        core.simulate(problem, "TGP", 80, trials=3, seed=2, trace=True, workers=workers, **settings)
-        for workers in (1, 2)
-    )
+    settings = dict(trials=3, seed=2, trace=True, **settings)
+    one = core.simulate(problem, "TGP", 80, workers=1, **settings)
+    two = core.simulate(problem, "TGP", 80, workers=2, **settings)
     assert_array_equal(one.records["reports"], two.records["reports"])
     assert_array_equal(one.regret, two.regret)
 
@@ -174,38 +163,27 @@ def test_a_report_beyond_what_a_learner_takes_is_refused_in_every_trial():
 @mark.parametrize("case", ["new f per trial, private", "table, non-private"])
 def test_two_processes_give_the_numbers_of_one(case):
     problem, settings = CASES[case]
-    one, two = (
-        core.simulate(
-            problem,
-            ["TGP", "ATA", "MoMA"],
-            90,
-            trials=3,
-            seed=2,
-            trace=True,
-            workers=workers,
-            **settings,
-        )
-        for workers in (1, 2)
-    )
+    settings = dict(trials=3, seed=2, trace=True, **settings)
+    one = core.simulate(problem, ["TGP", "ATA", "MoMA"], 90, workers=1, **settings)
+    two = core.simulate(problem, ["TGP", "ATA", "MoMA"], 90, workers=2, **settings)
     assert_array_equal(one.regret, two.regret)
     for key in ("arms", "reports", "pulls", "clipped", "uniform"):
         assert_array_equal(one.records[key], two.records[key])
 
 
 def test_same_seed_same_numbers_and_another_seed_others():
-    a, b, c = (
-        core.simulate(uniform_noise, ["ATA"], 50, trials=2, seed=seed, trace=True, eps=1.0)
-        for seed in (0, 0, 1)
-    )
-    assert_array_equal(a.records["reports"], b.records["reports"])
-    assert not np.any(a.records["reports"] == c.records["reports"])
+    def reports(seed):
+        out = core.simulate(uniform_noise, "ATA", 50, trials=2, seed=seed, trace=True, eps=1.0)
+        return out.records["reports"]
+
+    assert_array_equal(reports(0), reports(0))
+    assert not np.any(reports(0) == reports(1))
 
 
 def test_adding_an_algorithm_or_a_trial_shifts_nothing():
     many = core.simulate(uniform_noise, NAMES, 60, trials=3, seed=5, eps=1.0, trace=True)
-    for name in NAMES:
-        alone = core.simulate(uniform_noise, [name], 60, trials=2, seed=5, eps=1.0, trace=True)
-        i = NAMES.index(name)
+    for i, name in enumerate(NAMES):
+        alone = core.simulate(uniform_noise, name, 60, trials=2, seed=5, eps=1.0, trace=True)
         assert_array_equal(alone.regret[0], many.regret[i, :2])
         assert_array_equal(alone.records["reports"][0], many.records["reports"][i, :2])
 
@@ -233,16 +211,16 @@ def test_algorithms_that_play_the_same_arm_in_a_round_meet_the_same_report(eps):
 
 def test_the_privacy_noise_is_one_unit_draw_scaled_by_the_curator():
     """Playing the same arms at two levels of eps: (report - reward) eps is the same number."""
-    K = np.eye(1)
-    problem = core.Problem(K=K, f=[0.3], B=1.0, R=1.0, v=2.0, c=1.0)
-    free, one, two = (
-        core.simulate(problem, ["TGP"], 50, trials=1, seed=3, trace=True, eps=eps).records[
-            "reports"
-        ]
-        for eps in (None, 0.5, 4.0)
-    )
-    assert_allclose((one - free) * 0.5, (two - free) * 4.0, rtol=1e-9, atol=1e-10)
-    assert np.std(one - free) > 1
+    problem = core.Problem(K=np.eye(1), f=[0.3], B=1.0, R=1.0, v=2.0, c=1.0)
+
+    def reports(eps):
+        out = core.simulate(problem, "TGP", 50, trials=1, seed=3, trace=True, eps=eps)
+        return out.records["reports"]
+
+    much = reports(0.5) - reports(None)
+    little = reports(4.0) - reports(None)
+    assert_allclose(much * 0.5, little * 4.0, rtol=1e-9, atol=1e-10)
+    assert np.std(much) > 1
 
 
 def test_regret_is_the_running_sum_of_gaps():
@@ -250,11 +228,8 @@ def test_regret_is_the_running_sum_of_gaps():
     for trial in range(2):
         f = t3_noise(core.streams(9, trial)[0]).f
         for i in range(5):
-            assert_allclose(
-                out.regret[i, trial],
-                np.cumsum(f.max() - f[out.records["arms"][i, trial]]),
-                rtol=1e-12,
-            )
+            gaps = f.max() - f[out.records["arms"][i, trial]]
+            assert_allclose(out.regret[i, trial], np.cumsum(gaps), rtol=1e-12)
     assert np.all(np.diff(out.regret, axis=2) >= 0)
     assert np.all(out.regret[:, :, 0] >= 0)
     assert np.all(out.records["pulls"].sum(axis=2) == 80)
@@ -270,22 +245,16 @@ def test_clipped_counts_the_rewards_outside_the_curators_range():
     outside = int(np.sum(np.abs(out.records["reports"]) > 1.1))
     assert outside > 20
     assert out.records["clipped"][0, 0] == 0
-    assert (
-        core.simulate(problem, ["TGP"], 300, trials=1, seed=0, eps=1.0).records["clipped"][0, 0]
-        == outside
-    )
+    private = core.simulate(problem, ["TGP"], 300, trials=1, seed=0, eps=1.0)
+    assert private.records["clipped"][0, 0] == outside
 
 
 def test_a_curator_that_was_used_before_starts_counting_at_zero():
     problem = core.Problem(K=np.eye(1), f=[0.0], B=1.0, R=1.0, v=2.0, c=1.0)
     curator = core.CTL(1.0, 1.0, 1.0)
     curator.privatise(50.0, default_rng(0))
-    assert (
-        core.simulate(problem, ["TGP"], 10, trials=1, seed=0, curator=curator).records["clipped"][
-            0, 0
-        ]
-        == 0
-    )
+    out = core.simulate(problem, ["TGP"], 10, trials=1, seed=0, curator=curator)
+    assert out.records["clipped"][0, 0] == 0
 
 
 def test_records_hold_no_report_unless_a_trace_is_asked_for():
@@ -297,18 +266,15 @@ def test_an_arm_without_variance_needs_no_band_unless_its_mean_is_wrong():
     """k(x, x) = 0 on the last arm, so that mu = sigma = 0 there."""
     for f, want in (0.0, True), (0.5, False):
         problem = core.Problem(K=np.diag([1.0, 1.0, 0.0]), f=[0.2, -0.1, f], B=1.0, R=0.1)
-        for trials in (1, 2):  # alone and together
-            needed = core.simulate(problem, "TGP", 30, trials=trials, seed=0, bands=True).records[
-                "needed"
-            ]
+        for trials in (1, 2):
+            out = core.simulate(problem, "TGP", 30, trials=trials, seed=0, bands=True)
+            needed = out.records["needed"]
             assert needed.shape == (1, trials, 30)
             assert np.isfinite(needed).all() == want == np.isfinite(needed).any()
 
 
 def test_streams_are_independent_children_of_one_seed():
-    """No two of the streams of any trial start alike, and none depends on how much another was
-    used.
-    """
+    """No two streams of any trial start alike; none depends on how much another was used."""
     first = []
     for trial in range(4):
         problem_seed, env, privacy, sketch = core.streams(7, trial)
@@ -316,32 +282,22 @@ def test_streams_are_independent_children_of_one_seed():
         env.random(1000)
         assert again[0] == problem_seed
         assert again[2].random() == privacy.random()
-        first += [
-            default_rng(problem_seed).random(),
-            core.streams(7, trial)[1].random(),
-            core.streams(7, trial)[2].random(),
-            default_rng(sketch).random(),
-        ]
+        _, env, privacy, _ = core.streams(7, trial)
+        seeded = [default_rng(problem_seed), default_rng(sketch)]
+        first += [rng.random() for rng in (env, privacy, *seeded)]
     assert len(set(first)) == 16
 
 
 def test_a_single_name_may_be_given_as_a_string():
-    assert_array_equal(
-        core.simulate(TABLE, "TGP", 20, trials=1, seed=0).regret,
-        core.simulate(TABLE, ["TGP"], 20, trials=1, seed=0).regret,
-    )
+    word = core.simulate(TABLE, "TGP", 20, trials=1, seed=0)
+    words = core.simulate(TABLE, ["TGP"], 20, trials=1, seed=0)
+    assert_array_equal(word.regret, words.regret)
 
 
 def test_progress_is_reported_run_by_run():
     seen = []
-    core.simulate(
-        TABLE,
-        ["TGP", "uniform"],
-        10,
-        trials=2,
-        seed=0,
-        progress=lambda done, total: seen.append((done, total)),
-    )
+    progress = lambda done, total: seen.append((done, total))
+    core.simulate(TABLE, ["TGP", "uniform"], 10, trials=2, seed=0, progress=progress)
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
@@ -351,9 +307,8 @@ def test_learning_beats_uniform_play_on_an_easy_problem():
     Each algorithm has less than half of uniform play's regret. Fixed seeds; no chance involved.
     """
     problem = core.Problem(K=np.eye(3), f=[-1.0, 0.0, 1.0], B=1.0, R=0.1, v=1.1, c=0.1)
-    out = core.simulate(
-        problem, ["TGP", "ATA", "MoMA", "GP-UCB"], 3000, trials=2, seed=0, beta_scale=0.3
-    )
+    names = ["TGP", "ATA", "MoMA", "GP-UCB"]
+    out = core.simulate(problem, names, 3000, trials=2, seed=0, beta_scale=0.3)
     assert np.all(out.regret[:, :, -1] < 0.5 * 3000 * out.records["uniform"])
 
 
@@ -373,25 +328,22 @@ class Counting(futures.Executor):
         raise AssertionError("the executor belongs to the caller")
 
 
-@mark.parametrize(
-    "executor",
-    [Counting, lambda: futures.ThreadPoolExecutor(3), lambda: futures.ProcessPoolExecutor(2)],
-    ids=["own", "threads", "processes"],
-)
+EXECUTORS = {
+    "own": Counting,
+    "threads": lambda: futures.ThreadPoolExecutor(3),
+    "processes": lambda: futures.ProcessPoolExecutor(2),
+}
+
+
+@mark.parametrize("executor", EXECUTORS)
 def test_any_executor_gives_the_numbers_of_one_process(executor):
     names = ["TGP", "MoMA", "TS", "uniform"]
-    alone = core.simulate(uniform_noise, names, 50, trials=3, seed=2, eps=1.0)
-    pool, seen = executor(), []
-    shared = core.simulate(
-        uniform_noise,
-        names,
-        50,
-        trials=3,
-        seed=2,
-        eps=1.0,
-        workers=pool,
-        progress=lambda *done: seen.append(done),
-    )
+    settings = dict(trials=3, seed=2, eps=1.0)
+    alone = core.simulate(uniform_noise, names, 50, **settings)
+    pool = EXECUTORS[executor]()
+    seen = []
+    progress = lambda *done: seen.append(done)
+    shared = core.simulate(uniform_noise, names, 50, workers=pool, progress=progress, **settings)
     assert_array_equal(alone.regret, shared.regret)
     assert_array_equal(alone.records["pulls"], shared.records["pulls"])
     assert seen == [(i, 12) for i in range(1, 13)]
@@ -444,9 +396,8 @@ def test_frame_is_the_tidy_table_of_the_regret():
     for row in frame.itertuples():
         i = ["TGP", "uniform"].index(row.algorithm)
         assert row.regret == out.regret[i, row.trial, row.t - 1]
-        assert row.relative == pytest.approx(
-            row.regret / (row.t * out.records["uniform"][row.trial]), rel=1e-12
-        )
+        uniform = row.t * out.records["uniform"][row.trial]
+        assert row.relative == approx(row.regret / uniform, rel=1e-12)
     assert len(out.frame(1000)) == 2 * 3 * 50
     assert out.frame(points=1).t.unique().tolist() == [50]
     with raises(ValueError, match="points = 0"):
