@@ -2,9 +2,12 @@
 
 Chromium by playwright, Firefox by WebDriver BiDi (no geckodriver needed).
 
-with browsers.start("firefox") as browser:
-page = browser.page()
-page.goto(url); page.click("#run"); page.until("window.done"); page.js("document.title")
+    with browsers.start("firefox") as browser:
+        page = browser.page()
+        page.goto(url)
+        page.click("#run")
+        page.until("window.done")
+        page.js("document.title")
 
 Clicks, drags and keys are real input events. `outside` collects requests that leave the machine's
 files, `faults` errors of the page.
@@ -29,10 +32,15 @@ PROGRAMS = {
     "chromium": ("chromium", "chromium-browser", "google-chrome"),
     "firefox": ("firefox-esr", "firefox"),
 }
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-    " --disable-component-update --disable-sync".split()
-)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 PREFERENCES = {  # a profile that asks nothing, downloads without a dialogue and calls nobody
     "browser.shell.checkDefaultBrowser": False,
     "browser.startup.homepage_override.mstone": "ignore",
@@ -68,10 +76,10 @@ KEYS = {
 
 def missing(name):
     """Why a browser cannot be used here, or None."""
-    if not _program(name):
+    if not program(name):
         return (
-            f"NO {name.upper()}: its tests are SKIPPED; install {PROGRAMS[name][0]} (apt) or set"
-            f" {name.upper()}=/path/to/it"
+            f"NO {name.upper()}: its tests are SKIPPED; install {PROGRAMS[name][0]} (apt) or set "
+            f"{name.upper()}=/path/to/it"
         )
     package = {"chromium": "playwright", "firefox": "websockets"}[name]
     try:
@@ -81,42 +89,49 @@ def missing(name):
     return None
 
 
-def _program(name):
-    return os.environ.get(name.upper()) or next(
-        (found for program in PROGRAMS[name] if (found := shutil.which(program))), None
-    )
+def program(name):
+    """The path of a browser, or None."""
+    if os.environ.get(name.upper()):
+        return os.environ[name.upper()]
+    paths = [shutil.which(candidate) for candidate in PROGRAMS[name]]
+    return next((path for path in paths if path), None)
+
+
+def start(name):
+    """A browser without windows; `page()` opens a page in a session of its own."""
+    return start_chromium() if name == "chromium" else start_firefox()
 
 
 @contextlib.contextmanager
-def start(name):
-    """A browser without windows; `page()` opens a page in a session of its own."""
-    if name == "chromium":
-        from playwright.sync_api import sync_playwright
+def start_chromium():
+    from playwright.sync_api import sync_playwright
 
-        with sync_playwright() as play:
-            browser = play.chromium.launch(executable_path=_program(name), args=FLAGS)
-            yield Chromium(browser)
-            browser.close()
-        return
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=program("chromium"), args=FLAGS)
+        yield Chromium(browser)
+        browser.close()
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+@contextlib.contextmanager
+def start_firefox():
     with tempfile.TemporaryDirectory() as folder:
-        (downloads := Path(folder, "downloads")).mkdir()
-        prefs = PREFERENCES | {"browser.download.dir": str(downloads)}
-        Path(folder, "user.js").write_text(
-            "".join(f"user_pref({json.dumps(k)}, {json.dumps(v)});\n" for k, v in prefs.items()),
-            encoding="utf-8",
-        )
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        command = [
-            _program(name),
-            "--headless",
-            "--no-remote",
-            "--profile",
-            folder,
-            "--remote-debugging-port",
-            str(port),
+        downloads = Path(folder, "downloads")
+        downloads.mkdir()
+        preferences = PREFERENCES | {"browser.download.dir": str(downloads)}
+        lines = [
+            f"user_pref({json.dumps(name)}, {json.dumps(value)});\n"
+            for name, value in preferences.items()
         ]
+        Path(folder, "user.js").write_text("".join(lines), encoding="utf-8")
+        port = free_port()
+        command = [program("firefox"), "--headless", "--no-remote", "--profile", folder]
+        command += ["--remote-debugging-port", str(port)]
         process = subprocess.Popen(
             command,
             stdout=subprocess.DEVNULL,
@@ -132,6 +147,30 @@ def start(name):
             process.wait(30)
 
 
+def element(selector):
+    """The JavaScript expression of the first element that a selector finds."""
+    return f"document.querySelector({json.dumps(selector)})"
+
+
+MIDDLE = """(async () => {
+    const e = %s;
+    const middle = () => {
+        const { left, top, width, height } = e.getBoundingClientRect();
+        return [left + width / 2, top + height / 2];
+    };
+    const reached = () => {
+        const hit = document.elementFromPoint(...middle());
+        const labels = e.labels ? [...e.labels] : [];
+        return Boolean(hit && [e, ...labels].some((target) => target.contains(hit)));
+    };
+    if (!reached()) {
+        e.scrollIntoView({ block: "center", behavior: "instant" });
+        await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    return [...middle(), reached()];
+})()"""
+
+
 class Page:
     """What both kinds of page share.
 
@@ -141,32 +180,28 @@ class Page:
     width, height = 1280, 720
 
     def text(self, selector):
-        return self.js(f"document.querySelector({json.dumps(selector)}).textContent")
+        return self.js(f"{element(selector)}.textContent")
 
     def value(self, selector):
-        return self.js(f"document.querySelector({json.dumps(selector)}).value")
+        return self.js(f"{element(selector)}.value")
 
     def visible(self, selector):
-        return self.js(
-            f"document.querySelector({json.dumps(selector)})?.checkVisibility({{visibilityProperty:"
-            " true}) ?? false"
-        )
+        check = "checkVisibility({visibilityProperty: true})"
+        return self.js(f"{element(selector)}?.{check} ?? false")
 
     def disabled(self, selector):
-        return self.js(f"document.querySelector({json.dumps(selector)}).matches(':disabled')")
+        return self.js(f"{element(selector)}.matches(':disabled')")
 
     def checked(self, selector):
-        return self.js(f"document.querySelector({json.dumps(selector)}).checked")
+        return self.js(f"{element(selector)}.checked")
 
     def focus(self, selector):
-        self.js(f"document.querySelector({json.dumps(selector)}).focus()")
+        self.js(f"{element(selector)}.focus()")
 
     def box(self, selector):
         """left, top, right, bottom in the viewport."""
-        return self.js(
-            "(({left, top, right, bottom}) => [left, top, right,"
-            f" bottom])(document.querySelector({json.dumps(selector)}).getBoundingClientRect())"
-        )
+        sides = "({left, top, right, bottom}) => [left, top, right, bottom]"
+        return self.js(f"({sides})({element(selector)}.getBoundingClientRect())")
 
     def url(self):
         return self.js("location.href")
@@ -176,29 +211,13 @@ class Page:
         end = time.monotonic() + seconds
         while not self.js(f"Boolean({test})"):
             if time.monotonic() > end:
-                raise TimeoutError(
-                    f"not within {seconds} s: {test}; the page says"
-                    f" {self.js('document.body.innerText.slice(0, 2000)')!r}"
-                )
+                says = self.js("document.body.innerText.slice(0, 2000)")
+                raise TimeoutError(f"not within {seconds} s: {test}; the page says {says!r}")
             time.sleep(0.05)
 
-    def _bring(self, selector):
+    def bring(self, selector):
         """Scroll an element into view; its middle, if that is where a click would reach it."""
-        x, y, reached = self.js(
-            f"""(async () => {{ const e = document.querySelector({json.dumps(selector)});
-            const seen = () => {{
-              const r = e.getBoundingClientRect();
-              const x = r.left + r.width / 2, y = r.top + r.height / 2;
-              const top = document.elementFromPoint(x, y);
-              const labelled = () => e.labels && [...e.labels].some((l) => l.contains(top));
-              return [x, y, Boolean(top && (e === top || e.contains(top) || labelled()))];
-            }};
-            if (!seen()[2]) {{
-              e.scrollIntoView({{ block: "center", behavior: "instant" }});
-              await new Promise((r) => setTimeout(r, 100));
-            }}
-            return seen(); }})()"""
-        )
+        x, y, reached = self.js(MIDDLE % element(selector))
         assert reached, f"{selector} is not where a pointer can reach it"
         return x, y
 
@@ -206,14 +225,11 @@ class Page:
         """What axe-core objects to inside `context`: [(rule, html)]."""
         import axe_playwright_python
 
-        script = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text(
-            encoding="utf-8"
-        )
+        package = Path(axe_playwright_python.__file__).parent
+        script = next(package.rglob("axe.min.js")).read_text(encoding="utf-8")
         self.js(f"(() => {{ if (!window.axe) {{ {script} ; }} return true; }})()")
-        return self.js(
-            f"axe.run({json.dumps(context)}).then((r) => r.violations.map((v) => [v.id,"
-            " v.nodes[0].html]))"
-        )
+        first = "(run) => run.violations.map((rule) => [rule.id, rule.nodes[0].html])"
+        return self.js(f"axe.run({json.dumps(context)}).then({first})")
 
 
 class Chromium:
@@ -222,9 +238,8 @@ class Chromium:
 
     def page(self, script=""):
         """A new page; `script` runs in it before the page's own."""
-        context = self.browser.new_context(
-            accept_downloads=True, viewport={"width": Page.width, "height": Page.height}
-        )
+        viewport = {"width": Page.width, "height": Page.height}
+        context = self.browser.new_context(accept_downloads=True, viewport=viewport)
         if script:
             context.add_init_script(script)
         return ChromiumPage(context.new_page())
@@ -232,12 +247,20 @@ class Chromium:
 
 class ChromiumPage(Page):
     def __init__(self, page):
-        self.page, self.outside, self.faults = page, [], []
-        page.on(
-            "request", lambda r: None if r.url.startswith(INSIDE) else self.outside.append(r.url)
-        )
-        page.on("console", lambda m: self.faults.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda e: self.faults.append(str(e)))
+        self.page = page
+        self.outside = []
+        self.faults = []
+        page.on("request", self.requested)
+        page.on("console", self.logged)
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+
+    def requested(self, request):
+        if not request.url.startswith(INSIDE):
+            self.outside.append(request.url)
+
+    def logged(self, message):
+        if message.type == "error":
+            self.faults.append(message.text)
 
     def goto(self, url):
         self.page.goto(url)
@@ -246,7 +269,7 @@ class ChromiumPage(Page):
         return self.page.evaluate(f"async () => await ({expression})")
 
     def click(self, selector):
-        self._bring(selector)
+        self.bring(selector)
         self.page.click(selector)
 
     def fill(self, selector, text):
@@ -261,7 +284,8 @@ class ChromiumPage(Page):
 
     def drag(self, selector, share):
         """Press the pointer on the left half of an element and let go at `share` of its width."""
-        left, top, right, bottom = self._bring(selector) and self.box(selector)
+        self.bring(selector)
+        left, top, right, bottom = self.box(selector)
         self.page.mouse.move(left + (right - left) / 4, (top + bottom) / 2)
         self.page.mouse.down()
         self.page.mouse.move(left + (right - left) * share, (top + bottom) / 2, steps=8)
@@ -296,18 +320,16 @@ class Firefox:
     def __init__(self, port, downloads):
         from websockets.sync.client import connect
 
-        self.pages, self.number, self.downloads, self.open, end = (
-            {},
-            0,
-            downloads,
-            contextlib.ExitStack(),
-            time.monotonic() + 60,
-        )
+        self.pages = {}
+        self.number = 0
+        self.downloads = downloads
+        self.open = contextlib.ExitStack()
+        address = f"ws://127.0.0.1:{port}/session"
+        end = time.monotonic() + 60
         while True:
             try:
-                self.socket = self.open.enter_context(
-                    connect(f"ws://127.0.0.1:{port}/session", max_size=None, open_timeout=10)
-                )
+                session = connect(address, max_size=None, open_timeout=10)
+                self.socket = self.open.enter_context(session)
                 break
             except OSError:
                 if time.monotonic() > end:
@@ -322,19 +344,20 @@ class Firefox:
         while True:
             answer = json.loads(self.socket.recv(timeout=180))
             if answer.get("type") == "event":
-                self._event(answer["method"], answer["params"])
+                self.receive(answer["method"], answer["params"])
             elif answer.get("id") == self.number:
                 if answer["type"] == "error":
                     raise RuntimeError(f"{method}: {answer['error']}: {answer['message']}")
                 return answer["result"]
 
-    def _event(self, method, params):
+    def receive(self, method, params):
         if method == "log.entryAdded":
             page = self.pages.get(params["source"].get("context"))
             if page and params["level"] == "error":
                 page.faults.append(params["text"])
         else:
-            page, url = self.pages.get(params.get("context")), params["request"]["url"]
+            page = self.pages.get(params.get("context"))
+            url = params["request"]["url"]
             if page and not url.startswith(INSIDE):
                 page.outside.append(url)
 
@@ -342,11 +365,8 @@ class Firefox:
         user = self.send("browser.createUserContext")["userContext"]
         context = self.send("browsingContext.create", type="tab", userContext=user)["context"]
         if script:
-            self.send(
-                "script.addPreloadScript",
-                functionDeclaration=f"() => {{ {script} }}",
-                contexts=[context],
-            )
+            function = f"() => {{ {script} }}"
+            self.send("script.addPreloadScript", functionDeclaration=function, contexts=[context])
         self.pages[context] = page = FirefoxPage(self, context, user)
         page.size(Page.width, Page.height)
         return page
@@ -359,13 +379,11 @@ class Firefox:
 
 class FirefoxPage(Page):
     def __init__(self, browser, context, user):
-        self.browser, self.context, self.user, self.outside, self.faults = (
-            browser,
-            context,
-            user,
-            [],
-            [],
-        )
+        self.browser = browser
+        self.context = context
+        self.user = user
+        self.outside = []
+        self.faults = []
 
     def send(self, method, **params):
         return self.browser.send(method, context=self.context, **params)
@@ -373,7 +391,7 @@ class FirefoxPage(Page):
     def goto(self, url):
         self.send("browsingContext.navigate", url=url, wait="complete")
 
-    def _evaluate(self, expression):
+    def evaluate(self, expression):
         got = self.browser.send(
             "script.evaluate",
             expression=expression,
@@ -386,37 +404,32 @@ class FirefoxPage(Page):
         return got["result"]
 
     def js(self, expression):
-        got = self._evaluate(f"(async () => JSON.stringify(await ({expression}) ?? null))()")
+        got = self.evaluate(f"(async () => JSON.stringify(await ({expression}) ?? null))()")
         return json.loads(got["value"])
 
-    def _pointer(self, *actions):
-        self.send(
-            "input.performActions",
-            actions=[
-                {
-                    "type": "pointer",
-                    "id": "mouse",
-                    "parameters": {"pointerType": "mouse"},
-                    "actions": list(actions),
-                }
-            ],
-        )
+    def act(self, kind, actions, **options):
+        """Perform actions of one input device."""
+        source = {"type": kind, "id": kind, "actions": actions, **options}
+        self.send("input.performActions", actions=[source])
+
+    def point(self, *actions):
+        self.act("pointer", list(actions), parameters={"pointerType": "mouse"})
 
     def click(self, selector):
-        x, y = self._bring(selector)
-        self._pointer(
+        x, y = self.bring(selector)
+        self.point(
             {"type": "pointerMove", "x": round(x), "y": round(y)},
             {"type": "pointerDown", "button": 0},
             {"type": "pointerUp", "button": 0},
         )
 
     def drag(self, selector, share):
-        left, top, right, bottom = self._bring(selector) and self.box(selector)
-        y, at = (
-            round((top + bottom) / 2),
-            [round(left + (right - left) * (0.25 + (share - 0.25) * i / 8)) for i in range(9)],
-        )
-        self._pointer(
+        self.bring(selector)
+        left, top, right, bottom = self.box(selector)
+        y = round((top + bottom) / 2)
+        shares = [0.25 + (share - 0.25) * i / 8 for i in range(9)]
+        at = [round(left + (right - left) * x) for x in shares]
+        self.point(
             {"type": "pointerMove", "x": at[0], "y": y},
             {"type": "pointerDown", "button": 0},
             *({"type": "pointerMove", "x": x, "y": y, "duration": 20} for x in at[1:]),
@@ -431,53 +444,42 @@ class FirefoxPage(Page):
             "deltaX": 0,
             "deltaY": dy,
         }
-        self.send(
-            "input.performActions", actions=[{"type": "wheel", "id": "wheel", "actions": [wheel]}]
-        )
+        self.act("wheel", [wheel])
 
     def press(self, key, times=1):
         parts = [KEYS.get(part, part) for part in key.split("+")]
-        actions = [{"type": "keyDown", "value": part} for part in parts] + [
-            {"type": "keyUp", "value": part} for part in reversed(parts)
-        ]
-        self.send(
-            "input.performActions",
-            actions=[{"type": "key", "id": "keyboard", "actions": actions * times}],
-        )
+        actions = [{"type": "keyDown", "value": part} for part in parts]
+        actions += [{"type": "keyUp", "value": part} for part in reversed(parts)]
+        self.act("key", actions * times)
 
     def fill(self, selector, text):
         self.focus(selector)
         self.press("Control+a")
         actions = [{"type": kind, "value": c} for c in text for kind in ("keyDown", "keyUp")]
-        self.send(
-            "input.performActions", actions=[{"type": "key", "id": "keyboard", "actions": actions}]
-        )
+        self.act("key", actions)
 
     def select(self, selector, value):
         """As playwright does it: the value and its events, without the list that opens."""
-        self.js(
-            f"""(() => {{
-            const e = document.querySelector({json.dumps(selector)});
+        self.js(f"""(() => {{
+            const e = {element(selector)};
             e.value = {json.dumps(value)};
             for (const kind of ["input", "change"])
-              e.dispatchEvent(new Event(kind, {{ bubbles: true }}));
-            }})()"""
-        )
+                e.dispatchEvent(new Event(kind, {{ bubbles: true }}));
+        }})()""")
 
     def upload(self, selector, path):
-        element = self._evaluate(f"document.querySelector({json.dumps(selector)})")
-        self.send("input.setFiles", element={"sharedId": element["sharedId"]}, files=[str(path)])
+        found = self.evaluate(element(selector))
+        self.send("input.setFiles", element={"sharedId": found["sharedId"]}, files=[str(path)])
 
     def download(self, selector):
-        before, end = set(self.browser.downloads.iterdir()), time.monotonic() + 30
+        folder = self.browser.downloads
+        before = set(folder.iterdir())
+        end = time.monotonic() + 30
         self.click(selector)
         while time.monotonic() < end:
-            new = [
-                p
-                for p in set(self.browser.downloads.iterdir()) - before
-                if p.suffix != ".part" and p.stat().st_size
-            ]
-            if new and not any(p.suffix == ".part" for p in self.browser.downloads.iterdir()):
+            under_way = list(folder.glob("*.part"))
+            new = [path for path in set(folder.iterdir()) - before if path.stat().st_size]
+            if new and not under_way:
                 return new[0].read_bytes()
             time.sleep(0.1)
         raise TimeoutError(f"nothing was downloaded by {selector}")
@@ -487,10 +489,9 @@ class FirefoxPage(Page):
         self.send("browsingContext.setViewport", viewport={"width": width, "height": height})
 
     def shot(self, path, whole=False):
-        data = self.send(
-            "browsingContext.captureScreenshot", origin="document" if whole else "viewport"
-        )["data"]
-        Path(path).write_bytes(base64.b64decode(data))
+        origin = "document" if whole else "viewport"
+        shot = self.send("browsingContext.captureScreenshot", origin=origin)
+        Path(path).write_bytes(base64.b64decode(shot["data"]))
 
     def close(self):
         self.browser.pages.pop(self.context, None)
