@@ -21,6 +21,7 @@ import pytest
 from scipy.stats import binom
 
 import ldpbo
+import ldpbo_bounds as bounds
 import ldpbo_core as core
 from ldpbo import campaigns, provenance, saving
 
@@ -434,6 +435,26 @@ def test_a_window_is_what_band_noise_and_range_leave_of_the_line():
         np.testing.assert_allclose(learner.reach, reaches, atol=1e-15)
         assert learner.curator(2).centre == learner.centre[2]
         assert learner.curator(2).bound == learner.reach[2]
+
+
+def test_the_ends_of_a_window_are_not_clipped_by_rounding():
+    rng = np.random.default_rng(0)
+    told = dict(eps=1.0, curator=core.OneBit, constants="proved", schedule="double", rng=0)
+    for Y in rng.uniform(0.1, 10, 50).tolist():
+        problem = core.Problem(K=np.eye(20), B=Y, F=Y, R=0.4 * Y, Y=Y)
+        learner = core.make("PE", problem, None, **told)
+        learner.lower = rng.uniform(-Y, 0.5 * Y, 20)
+        learner.upper = np.minimum(learner.lower + rng.uniform(0, Y, 20), Y)
+        learner.recentre()
+        for arm in range(20):
+            curator = learner.curator(arm)
+            for end in (
+                max(learner.lower[arm] - problem.R, -Y),
+                min(learner.upper[arm] + problem.R, Y),
+            ):
+                if abs(end) == Y:
+                    curator.report(float(end), 0.5)
+            assert curator.clipped == 0
 
 
 def test_a_range_is_a_bound_on_the_noise_as_well():
@@ -852,6 +873,14 @@ def test_the_pages_curator_is_private_unbiased_and_of_the_variance_it_says(page)
             assert density.max() == pytest.approx(low * math.exp(eps), rel=1e-5)
         with pytest.raises(ValueError, match="y = nan"):
             curator.report(math.nan, 0.5)
+
+
+def test_the_audit_says_of_the_pages_curator_what_the_page_says(page):
+    """Seeded; without the low bits a private curator is flagged once in a hundred seeds."""
+    curator = page["Piecewise"](1.0, 0.5, 0.5)
+    assert bounds.audit(curator, 1.0, -1.0, 100_000, rng=0).flagged
+    assert bounds.audit(core.CTL(1.0, 0.5, 0.5), 1.0, -1.0, 100_000, rng=0).flagged
+    assert not bounds.audit(curator, 1.0, -1.0, 100_000, rng=0, bits=False).flagged
 
 
 def test_the_pages_rewards_are_its_own(page):
