@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-COMPUTES = ("ldpbo_core.py", "ldpbo/posterior.py", "ldpbo/campaigns.py", "ldpbo/bounds.py")
+COMPUTES = (
+    "ldpbo_core.py",
+    "ldpbo/posterior.py",
+    "ldpbo/design.py",
+    "ldpbo/campaigns.py",
+    "ldpbo/bounds.py",
+)
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 
