@@ -1,7 +1,6 @@
-"""Use it for real.
+"""Use it for real: server and client as two processes over HTTP, killed and started again.
 
-Server and client as two processes over HTTP, killed and started again, ask for the same arms as an
-undisturbed learner.
+They ask for the same arms as an undisturbed learner.
 """
 
 import json
@@ -24,7 +23,8 @@ import campaign
 import client
 import experiment
 
-T, SEED = 120, 5
+T = 120
+SEED = 5
 
 
 @pytest.fixture
@@ -37,14 +37,15 @@ def server(tmp_path):
 
 
 def undisturbed():
-    """The same users, in this process, with no server in between -> [(arm, report)]."""
-    learner, rows = experiment.learner(T), []
+    """The same users, in this process, with no server in between -> [(arm, report)], learner."""
+    learner = experiment.learner(T)
+    curator = core.OneBit(experiment.EPS, experiment.PROBLEM.B, experiment.PROBLEM.R)
+    rows = []
     for t in range(T):
-        rng, arm = default_rng([SEED, t]), learner.ask()
-        curator = core.OneBit(experiment.EPS, experiment.PROBLEM.B, experiment.PROBLEM.R)
-        rows.append(
-            (arm, float(curator.privatise(client.measure(experiment.POINTS[arm], rng), rng)))
-        )
+        rng = default_rng([SEED, t])
+        arm = learner.ask()
+        reward = client.measure(experiment.POINTS[arm], rng)
+        rows.append((arm, float(curator.privatise(reward, rng))))
         learner.tell(rows[-1][1])
     return rows, learner
 
@@ -52,9 +53,8 @@ def undisturbed():
 def test_a_server_killed_five_times_asks_for_the_same_arms(tmp_path):
     log = campaign.run(tmp_path / "learner.npz", T, SEED, kills=(7, 8, 30, 61, 100))
     rows, learner = undisturbed()
-    assert [(row["round"], row["arm"], row["report"]) for row in log] == [
-        (t, *row) for t, row in enumerate(rows)
-    ]
+    assert [row["round"] for row in log] == list(range(T))
+    assert [(row["arm"], row["report"]) for row in log] == rows
     saved = core.load(tmp_path / "learner.npz", experiment.PROBLEM)
     assert saved.t == T
     assert (saved.mu == learner.mu).all()
@@ -72,10 +72,10 @@ def test_a_client_killed_and_another_in_its_place_asks_for_the_same_arms(server)
 
 
 def answer(url, body=None):
+    """Status and JSON of the answer."""
+    data = None if body is None else json.dumps(body).encode()
     try:
-        with urllib.request.urlopen(
-            url, None if body is None else json.dumps(body).encode(), timeout=10
-        ) as reply:
+        with urllib.request.urlopen(url, data, timeout=10) as reply:
             return reply.status, json.load(reply)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)
@@ -86,7 +86,8 @@ def test_one_user_is_out_at_a_time_and_no_report_counts_twice(server):
     assert answer(server.url + "/ask")[0] == 503
     assert answer(server.url + "/tell", {"round": 1, "report": 1.0})[0] == 409
     status, reply = answer(server.url + "/tell", {"round": 0, "report": "much"})
-    assert status == 400 and "reward = 'much'" in reply["error"]
+    assert status == 400
+    assert "reward = 'much'" in reply["error"]
     for _ in range(3):
         assert answer(server.url + "/tell", {"round": 0, "report": 1.0}) == (200, {"counted": True})
     assert answer(server.url + "/ask")[1]["round"] == 1
@@ -103,29 +104,30 @@ def raw(url, body):
         return error.code
 
 
+NONSENSE = [
+    b"nonsense",
+    b"[]",
+    b"{}",
+    b"\xff",
+    b'{"round": 0}',
+    b'{"round": "0", "report": 1}',
+    b'{"round": true, "report": 1}',
+    b'{"round": 0.0, "report": 1}',
+    b'{"round": 0, "report": [1]}',
+    b'{"round": 0, "report": NaN}',
+]
+
+
 def test_whatever_a_client_sends_is_answered_and_only_round_arm_and_report_are_logged(
     server, capfd
 ):
     """No traceback, no address of the client, and nothing of what else it sends."""
-    for body in (
-        b"nonsense",
-        b"[]",
-        b"{}",
-        b"\xff",
-        b'{"round": 0}',
-        b'{"round": "0", "report": 1}',
-        b'{"round": true, "report": 1}',
-        b'{"round": 0.0, "report": 1}',
-        b'{"round": 0, "report": [1]}',
-        b'{"round": 0, "report": NaN}',
-    ):
+    for body in NONSENSE:
         assert raw(server.url + "/tell", body) == 400, body
     assert raw(server.url + "/other", b'{"round": 0, "report": 1}') == 400
     assert raw(server.url + "/other", None) == 404
-    assert (
-        raw(server.url + "/tell", b'{"round": 0, "report": 1.0, "name": "Eve", "reward": 0.123}')
-        == 200
-    )
+    talkative = b'{"round": 0, "report": 1.0, "name": "Eve", "reward": 0.123}'
+    assert raw(server.url + "/tell", talkative) == 200
     server.kill()
     assert server.log == [{"round": 0, "arm": 0, "report": 1.0}]
     assert capfd.readouterr().err == ""
@@ -134,10 +136,8 @@ def test_whatever_a_client_sends_is_answered_and_only_round_arm_and_report_are_l
 def test_after_the_horizon_nothing_is_counted(tmp_path):
     server = campaign.Server(tmp_path / "learner.npz", 2)
     try:
-        statuses = [
-            answer(server.url + "/tell", {"round": t, "report": 1.0})[0] for t in (0, 1, 2, 3)
-        ]
-        assert statuses == [200, 200, 410, 410]
+        for t, status in enumerate([200, 200, 410, 410]):
+            assert answer(server.url + "/tell", {"round": t, "report": 1.0})[0] == status
         assert answer(server.url + "/tell", {"round": 1, "report": 1.0})[0] == 200
         assert answer(server.url + "/ask")[0] == 410
     finally:
@@ -154,14 +154,12 @@ def test_a_client_that_hangs_in_the_middle_of_a_request_keeps_others_out_for_sec
 def test_neither_the_log_nor_the_state_holds_a_reward(server):
     assert campaign.visits(server.url, 30, SEED).wait(120) == 0
     server.kill()
-    rewards = [
-        client.measure(experiment.POINTS[row["arm"]], default_rng([SEED, row["round"]]))
-        for row in server.log
-    ]
-    scale = core.OneBit(experiment.EPS, 1.0, 1.0).scale
+    assert len(server.log) == 30
     blob = server.state.read_bytes() + json.dumps(server.log).encode()
-    assert len(rewards) == 30
-    assert not any(
-        np.float64(y).tobytes() in blob or repr(float(y)).encode() in blob for y in rewards
-    )
+    for row in server.log:
+        point = experiment.POINTS[row["arm"]]
+        reward = client.measure(point, default_rng([SEED, row["round"]]))
+        assert np.float64(reward).tobytes() not in blob
+        assert repr(float(reward)).encode() not in blob
+    scale = core.OneBit(experiment.EPS, 1.0, 1.0).scale
     assert {row["report"] for row in server.log} == {-scale, scale}
