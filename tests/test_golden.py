@@ -1,6 +1,4 @@
-"""Golden traces.
-
-Short runs of every panel and of elimination's campaigns play the same arms as ever.
+"""Golden traces: short runs of every panel and of elimination's campaigns play the arms as ever.
 
 The stored traces were made by the second version of this project, before its rooms were rebuilt. A
 change that is meant to leave the algorithms alone leaves them alone. `python tests/test_golden.py`
@@ -8,6 +6,7 @@ writes the traces of the present code.
 """
 
 import hashlib
+import itertools
 import json
 from pathlib import Path
 
@@ -20,6 +19,7 @@ import ldpbo_core as core
 
 ROOT = Path(__file__).resolve().parent.parent
 STORE = Path(__file__).with_name("golden.json")
+NAMES = ["TGP", "ATA", "MoMA", "GP-UCB", "TS", "MoM", "MoMA-avg"]
 ROUNDS = 1500
 PANELS = {
     "2a": ("matern", 1.0),
@@ -58,21 +58,11 @@ def digest(arms):
 def panel_trace(panel, beta_scale):
     """Digest of the arms and the last regret of each algorithm in a short run of this panel."""
     name, eps = PANELS[panel]
-    result = core.simulate(
-        problem_of(name, eps),
-        ["TGP", "ATA", "MoMA", "GP-UCB", "TS", "MoM", "MoMA-avg"],
-        ROUNDS,
-        trials=1,
-        seed=5,
-        eps=eps,
-        beta_scale=beta_scale,
-        trace=True,
-    )
+    settings = dict(eps=eps, beta_scale=beta_scale, trace=True)
+    result = core.simulate(problem_of(name, eps), NAMES, ROUNDS, trials=1, seed=5, **settings)
     arms = result.records["arms"][:, 0]
-    return {
-        name: [digest(arms[i]), float(result.regret[i, 0, -1])]
-        for i, name in enumerate(result.records["names"])
-    }
+    regret = result.regret[:, 0, -1]
+    return {name: [digest(arms[i]), float(regret[i])] for i, name in enumerate(NAMES)}
 
 
 def campaign_trace(kind, kernel):
@@ -83,10 +73,11 @@ def campaign_trace(kind, kernel):
 
 
 def traces():
-    panels = {f"{p} {scale}": panel_trace(p, scale) for p in PANELS for scale in (1.0, 0.1)}
-    campaigns = {
-        f"{kind} {k}": campaign_trace(kind, k) for kind in CAMPAIGNS for k in ("se", "matern")
-    }
+    panels, campaigns = {}, {}
+    for panel, scale in itertools.product(PANELS, (1.0, 0.1)):
+        panels[f"{panel} {scale}"] = panel_trace(panel, scale)
+    for kind, kernel in itertools.product(CAMPAIGNS, ("se", "matern")):
+        campaigns[f"{kind} {kernel}"] = campaign_trace(kind, kernel)
     return {"panels": panels, "campaigns": campaigns}
 
 

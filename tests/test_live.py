@@ -222,6 +222,7 @@ def build_without_npm(folder, cdn=live_assets.CDN):
         return live_assets.build(folder / "live")
 
 
+@pytest.mark.build
 def test_without_npm_the_build_succeeds_and_the_page_is_told_to_use_the_cdn(tmp_path):
     assert "from a CDN, because npm is not installed" in build_without_npm(tmp_path)
     where = live_assets.embedded(tmp_path / "live")["runtime"]

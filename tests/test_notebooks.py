@@ -228,6 +228,7 @@ def papermill(*words):
     )
 
 
+@pytest.mark.build
 def test_the_papermill_command_of_the_readme_answers_soon_and_shows_how_far_it_is(tmp_path):
     """Processor seconds, because another test runs beside this one; the first version took 80."""
     lines = (ROOT / "README.md").read_text("utf-8").splitlines()
@@ -255,6 +256,7 @@ def test_the_papermill_command_of_the_readme_answers_soon_and_shows_how_far_it_i
         (["problem", "stock"], None),
     ],
 )
+@pytest.mark.build
 def test_a_panel_takes_settings_from_the_command_line_or_says_what_it_takes(
     tmp_path, settings, said
 ):
@@ -277,6 +279,7 @@ def test_a_panel_takes_settings_from_the_command_line_or_says_what_it_takes(
 
 
 @pytest.mark.parametrize("rows, columns", [(40, 4), (12, 20)], ids=["tall", "wide"])
+@pytest.mark.build
 def test_your_own_table_gives_a_recommendation_a_statement_and_a_program(tmp_path, rows, columns):
     """Semicolons, decimal commas, a column of dates; nothing is left for the book to fill in."""
     numbers = np.random.default_rng(1).normal(np.linspace(2, 3, columns), 0.5, (rows, columns))

@@ -292,6 +292,7 @@ def test_no_scheduler_at_the_address_is_one_sentence(reference):
     )
 
 
+@pytest.mark.build
 def test_a_failing_cell_is_reported_with_its_parameters_and_the_rest_goes_on(tmp_path):
     grid = {
         "base": {"T": 40, "seed": [1, 2]},

@@ -36,7 +36,7 @@ class Cited(NamedTuple):
 
     def link(self) -> str:
         """Link to the statement in the highlighted source; the text names its function."""
-        target = f"../_static/source/{Path(self.path).stem}.html#L-{self.line}"
+        target = f"../../_static/source/{Path(self.path).stem}.html#L-{self.line}"
         name = self.scope.replace("_", "&#95;")  # no emphasis
         return f'<a class="source" href="{target}" title="{self.path}">{name}</a>'
 
