@@ -69,14 +69,14 @@ def test_rank_is_close_to_that_of_one_pivot_at_a_time():
 def test_a_cap_on_the_rank_is_respected_said_and_refused_at_proved_constants():
     capped = pair("matern", rank=12)[1]
     assert len(capped.Z) == 12 and capped.residual > 1e-3
-    proved = [(name, "theorem") for name in ("TGP", "ATA", "MoMA")] + [("TGP", "repaired")]
+    proved = [(name, "printed") for name in ("TGP", "ATA", "MoMA")] + [("TGP", "proved")]
     for name, constants in proved:
         words = f"constants = '{constants}'.*{capped.residual:.3g}.*rank"
         with raises(ValueError, match=words):
             core.make(name, capped, 1000, constants=constants)
     assert core.make("TGP", capped, 100).ask() == 0
     whole = pair("matern", rank=60)[1]
-    assert core.make("TGP", whole, 100, constants="theorem").ask() == 0
+    assert core.make("TGP", whole, 100, constants="printed").ask() == 0
 
 
 def test_what_the_features_miss_is_part_of_the_width():

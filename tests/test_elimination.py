@@ -166,9 +166,9 @@ def literal_weights(K, ratio):
 
 
 SETTINGS = {
-    "theorem": dict(constants="theorem"),
+    "proved": dict(constants="proved"),
     "order": dict(constants="order"),
-    "others": dict(constants="theorem", lam=0.3, beta_scale=0.4, delta=0.01),
+    "others": dict(constants="proved", lam=0.3, beta_scale=0.4, delta=0.01),
 }
 
 
@@ -364,7 +364,7 @@ def failures(p, settings, trials):
     """In how many trials the band fails."""
     count = 0
     for i in range(trials):
-        proved = dict(delta=0.1, constants="theorem", rng=i)
+        proved = dict(delta=0.1, constants="proved", rng=i)
         learner = core.make("PE", p, 1000, **proved, **settings)
         count += band_fails(p, learner, default_rng([7, i]))
     return count
@@ -393,7 +393,7 @@ def test_what_the_features_leave_out_is_part_of_the_band():
     last = np.flatnonzero(w < 1e-12 * w[-1])[-1]  # the largest of those below the cut
     f = sqrt(w[last]) * Q[:, last]
     p = core.Problem(K=K, f=f, B=1.0, R=1.0)
-    learner = core.make("PE", p, 10**15, constants="theorem")
+    learner = core.make("PE", p, 10**15, constants="proved")
     while (plan := learner.plan()).any():
         active = learner.active.copy()
         learner.tell_sums(plan, plan * f)
@@ -606,7 +606,7 @@ def test_lam_defaults_to_the_squared_noise_over_B_for_PE_alone():
         lam("TGP", lam=None)
 
 
-@mark.parametrize("constants, factor", [("theorem", 8), ("order", 1)])
+@mark.parametrize("constants, factor", [("proved", 8), ("order", 1)])
 def test_copies_under_heavy_tails(constants, factor):
     p = problem(noise="t3")
     learner = core.make("PE", p, 1000, constants=constants, delta=0.05)
@@ -624,7 +624,7 @@ def test_gp_ucb_on_one_bit_reports_has_its_proved_width():
     """beta = B + (s/sqrt(lam)) sqrt(2 (g + ln(1/delta))), g = 1/2 ln det(I + K_t/lam)."""
     p = problem()
     s = (p.B + p.R) / tanh(0.5)
-    settings = dict(constants="theorem", lam=0.5, delta=0.02, beta_scale=0.7)
+    settings = dict(constants="proved", lam=0.5, delta=0.02, beta_scale=0.7)
     learner = core.make("GP-UCB", p, 60, **ONE_BIT, **settings)
     arms = []
     for t in range(60):
@@ -719,10 +719,10 @@ def test_the_cost_does_not_grow_with_T(name):
     """A billion users in under a second of this process's time, and 1e15 of them at all."""
     p, settings = KINDS[name]
     start = time.process_time()
-    out = core.simulate_batches(p, 10**9, trials=1, seed=0, constants="theorem", **settings)
+    out = core.simulate_batches(p, 10**9, trials=1, seed=0, constants="proved", **settings)
     assert time.process_time() - start < 1.0
     assert out.t[-1] == 10**9
-    out = core.simulate_batches(p, 10**15, trials=1, seed=0, constants="theorem", **settings)
+    out = core.simulate_batches(p, 10**15, trials=1, seed=0, constants="proved", **settings)
     assert out.t[-1] == 10**15
     assert np.isfinite(out.regret).all()
     assert out.regret[0, -1] < 1e-3 * 10**15 * out.uniform[0]
@@ -825,7 +825,7 @@ def test_relative_regret_falls_as_T_grows():
         return dataclasses.replace(p, B=float(B))
 
     relative = []
-    proved = dict(constants="theorem", **ONE_BIT)
+    proved = dict(constants="proved", **ONE_BIT)
     for T in (10**5, 10**7, 10**9):
         out = core.simulate_batches(make, T, trials=4, seed=0, **proved)
         relative.append(np.mean(out.regret[:, -1] / (T * out.uniform)))

@@ -32,7 +32,7 @@ TABLE = core.table_problem(default_rng(0).gamma(2.0, 30.0, (80, 9)))
 CASES = {
     "one problem, private": (small("uniform", 1), dict(eps=1.0)),
     "one problem, non-private": (small("t3", 1), dict()),
-    "new f per trial, private": (uniform_noise, dict(eps=0.5, constants="theorem", k=6)),
+    "new f per trial, private": (uniform_noise, dict(eps=0.5, constants="printed", k=6)),
     "new f per trial, non-private": (t3_noise, dict(q=0.5, lam=0.3, beta_scale=0.2)),
     "table, private": (TABLE, dict(eps=2.0)),
     "table, non-private": (TABLE, dict(delta=0.01, acc=0.4)),
@@ -125,8 +125,8 @@ def test_scores_that_differ_by_rounding_are_a_tie_in_every_trial():
 
 WHATEVER = [
     dict(eps=1.0, curator=core.OneBit),
-    dict(weibull=(1.0, 2.0, 1.0), constants="theorem"),
-    dict(constants="repaired"),
+    dict(weibull=(1.0, 2.0, 1.0), constants="printed"),
+    dict(constants="proved"),
 ]
 
 
