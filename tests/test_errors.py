@@ -250,7 +250,7 @@ CASES = {
     "T a truth value": (lambda: make(T=True), ["T = True", "integer"]),
     "T in simulate": (lambda: simulate(T=0), ["T = 0", ">= 1"]),
     "k above T": (lambda: make("MoMA", T=10, k=11), ["k = 11", "T", "10"]),
-    "the theorem's k above T": (
+    "the printed k above T": (
         lambda: make("MoMA", T=200, constants="printed"),
         ["k = 240", "T", "200"],
     ),
@@ -287,16 +287,31 @@ CASES = {
         lambda: make(constants="best"),
         ["constants = 'best'", "order", "printed"],
     ),
-    "no repaired ATA": (
+    "the old word for printed": (
+        lambda: make("TGP", constants="theorem"),
+        ["constants = 'theorem'", "printed", "proved"],
+    ),
+    "the old word for proved": (
+        lambda: make("MoMA", constants="repaired"),
+        ["constants = 'repaired'", "proved"],
+    ),
+    "proved GP-UCB on heavy tails": (
+        lambda: core.make("GP-UCB", problem(noise="t3"), 10, constants="proved"),
+        ["constants = 'proved'", "'order'", "GP-UCB", "heavy"],
+    ),
+    "too small a proved k": (
+        lambda: make("MoMA", T=100, constants="proved", k=3),
+        ["k = 3", "delta/2", "order"],
+    ),
+    "no proved ATA": (
         lambda: make("ATA", constants="proved"),
         ["constants", "proved", "ATA"],
     ),
-    "no repaired PE": (lambda: make("PE", constants="proved"), ["constants", "proved", "PE"]),
+    "no printed PE": (lambda: make("PE", constants="printed"), ["constants", "printed", "PE"]),
     "T beyond what floats count": (
         lambda: make("PE", T=10**16),
         ["T = 10000000000000000", "10**15"],
     ),
-    "lam None of another learner": (lambda: make("TGP", lam=None), ["lam = None", "> 0"]),
     "more reports than planned": (
         lambda: make("PE").tell_sums([100, 0, 0], [0.0, 0.0, 0.0]),
         ["counts of arm 0 = 100", "from 0 to"],
@@ -572,7 +587,8 @@ def test_good_input_of_the_same_kind_is_accepted():
     make("ATA", rng=3)
     make("ATA", rng=default_rng(3))
     core.make("MoMA", problem(alpha=0.5), 100, constants="proved")
-    make("PE", lam=None)
+    for name in ("TGP", "ATA", "MoMA", "PE", "GP-UCB", "TS"):
+        make(name, lam=None)
     make("PE").tell_sums([1, 0, 0], [0.5, 0.0, 0.0])
     make("MoMA", constants="proved")
     make("TGP", constants="proved")

@@ -243,7 +243,7 @@ def test_erratum_c5_square_sum_converges_and_the_printed_one_does_not():
 
 
 @mark.parametrize("T, eps, J", [(10**3, 1.0, 5), (10**4, 1.0, 6), (10**4, 0.5, 7)])
-def test_erratum_a7_number_of_levels_and_the_repaired_width(T, eps, J):
+def test_erratum_a7_number_of_levels_and_the_proved_width(T, eps, J):
     curator = core.CTL(eps, 1.0, 1.0)
     assert ceil(log2(curator.reach(T) / curator.reach(1))) + 1 == J
     a = core.make("TGP", one_arm(), T, eps=eps, constants="proved", rng=0)
@@ -564,7 +564,7 @@ def test_erratum_c13_effective_dimension_is_below_twice_the_gain_and_below_the_d
         assert effective <= len(set(plays))
 
 
-def test_repaired_moma_width_is_three_root_of_sixteen_c_gamma_and_constant():
+def test_proved_moma_width_is_three_root_of_sixteen_c_gamma_and_constant():
     problem = core.synthetic_problem("se", "uniform", 1)
     a = core.make("MoMA", problem, 600, eps=1.0, constants="proved", lam=0.5, rng=0)
     assert a.k == 6
@@ -614,7 +614,7 @@ def test_theorem_4_powers_of_gamma_and_T(alpha, power):
     assert Fraction(1, 2) + (1 - alpha) / (2 * (1 + alpha)) == 1 / (1 + alpha)
 
 
-def test_repaired_moma_and_ata_have_the_same_powers_of_gamma_and_T():
+def test_proved_moma_and_ata_have_the_same_powers_of_gamma_and_T():
     """ATA: sqrt(m) t^{(1-a)/(2(1+a))} with m ~ gamma, times sqrt(T gamma).
 
     Repaired MoMA: sqrt(gamma) N^{(1-a)/(2(1+a))}, times the same. The radius is X_0^{1/(1+a)}, here
