@@ -12,8 +12,8 @@ import numpy as np
 import ldpbo_core
 
 SETTINGS: dict[str, dict[str, Any]] = {
-    "theorem": dict(constants="theorem"),
-    "repaired": dict(constants="repaired"),
+    "printed": dict(constants="printed"),
+    "proved": dict(constants="proved"),
     "order": dict(),
     "order, β × 0.1": dict(beta_scale=0.1),
 }

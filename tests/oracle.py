@@ -303,7 +303,7 @@ class _TGP(_Oracle):
             return
         if self.eps is not None or self.weibull:
             self.gamma = greedy_gains(self.K, self.T, self.lam)
-            if self.constants == "repaired":
+            if self.constants == "proved":
                 self.gamma = [g / (1 - 1 / E) for g in self.gamma]
         # the number of dyadic levels that b_1..b_T spans
         self.J = math.ceil(math.log2(self.threshold(self.T) / self.threshold(1))) + 1
@@ -335,7 +335,7 @@ class _TGP(_Oracle):
         b, lam = self.b, self.lam
         if self.constants == "order":
             return b * math.sqrt(math.log(t + 1)) / math.sqrt(lam)
-        levels = 1 if self.constants == "theorem" and not self.weibull else self.J
+        levels = 1 if self.constants == "printed" and not self.weibull else self.J
         level = math.log(levels / self.delta)
         if self.weibull:
             theta, a, rate = self.weibull
@@ -410,13 +410,13 @@ class _MoMA(_Oracle):
         self.epochs = []
         self.columns = []
         self.pending = []
-        if self.constants == "repaired":
+        if self.constants == "proved":
             self.G = greedy_gains(self.K, self.N, self.lam)[-1] / (1 - 1 / E)
 
     def plays_per_epoch(self):
-        """k, l. 3; repaired: the smallest k that Ville's inequality allows."""
-        if self.constants != "repaired":
-            front = 24 if self.constants == "theorem" else 1
+        """k, l. 3; proved: the smallest k that Ville's inequality allows."""
+        if self.constants != "proved":
+            front = 24 if self.constants == "printed" else 1
             return math.ceil(front * math.log(4 * E * self.T / self.delta))
         k = 2
         while True:
@@ -469,10 +469,10 @@ class _MoMA(_Oracle):
     def rest(self, n):
         """What beta_{n+1} adds to its first part."""
         power, lam = 1 / (1 + self.alpha), self.lam
-        if self.constants == "repaired":
+        if self.constants == "proved":
             size = 3 * (8 * 2 ** (1 - self.alpha) * self.c) ** power
             return size * self.growth(self.N) * math.sqrt(2 * self.G / lam)
-        if self.constants == "theorem":
+        if self.constants == "printed":
             return 3 * lam**-0.5 * (9 * self.m * self.c) ** power * self.growth(n)
         return lam**-0.5 * (self.m * self.c) ** power * self.growth(n)
 

@@ -28,7 +28,7 @@ ONES = dict(B=1.0, R=1.0, v=1.0, c=1.0)
 PAPER = ["TGP", "ATA", "MoMA"]
 algorithms_of_the_paper = mark.parametrize("name", PAPER)
 all_kernels = mark.parametrize("kernel", KERNEL)
-order_and_theorem = mark.parametrize("constants", ["order", "theorem"])
+order_and_printed = mark.parametrize("constants", ["order", "printed"])
 
 
 def problem(K=KERNEL["matern"], f=F, **change):
@@ -155,7 +155,7 @@ class Comparison:
 
 @mark.parametrize("force", [None, 8], ids=["own arms", "forced arms"])
 @mark.parametrize("eps", [None, 1.0], ids=["non-private", "eps 1"])
-@order_and_theorem
+@order_and_printed
 @all_kernels
 @algorithms_of_the_paper
 def test_agrees_with_the_oracle(name, kernel, constants, eps, force):
@@ -171,21 +171,21 @@ def test_agrees_with_the_oracle(name, kernel, constants, eps, force):
 @mark.parametrize("eps", [None, 0.5], ids=["non-private", "eps 0.5"])
 @all_kernels
 @mark.parametrize("name", ["TGP", "MoMA"])
-def test_repaired_constants_agree_with_the_oracle(name, kernel, eps):
-    """Errata A5 and A7; k is the repaired one."""
-    out = Comparison(name, 120, KERNEL[kernel], eps=eps, constants="repaired", delta=0.05)
+def test_proved_constants_agree_with_the_oracle(name, kernel, eps):
+    """Errata A5 and A7; k is the least that the proof allows."""
+    out = Comparison(name, 120, KERNEL[kernel], eps=eps, constants="proved", delta=0.05)
     if name == "MoMA":
-        unrepaired = core.make("MoMA", out.learner.problem, 120, delta=0.05).k
-        assert out.learner.k == out.slow.k < unrepaired
+        of_the_order = core.make("MoMA", out.learner.problem, 120, delta=0.05).k
+        assert out.learner.k == out.slow.k < of_the_order
 
 
 @mark.parametrize("alpha", [0.25, 0.6])
-def test_repaired_moma_agrees_with_the_oracle_for_heavier_tails(alpha):
-    Comparison("MoMA", 120, alpha=alpha, constants="repaired", scale=3.0)
+def test_proved_moma_agrees_with_the_oracle_for_heavier_tails(alpha):
+    Comparison("MoMA", 120, alpha=alpha, constants="proved", scale=3.0)
 
 
 @mark.parametrize("lam", [0.02, 0.3, 5.0])
-@order_and_theorem
+@order_and_printed
 @algorithms_of_the_paper
 def test_agrees_with_the_oracle_for_other_ridges(name, constants, lam):
     settings = dict(lam=lam, constants=constants, **epochs(name, 5))
@@ -194,7 +194,7 @@ def test_agrees_with_the_oracle_for_other_ridges(name, constants, lam):
 
 
 @mark.parametrize("alpha", [0.25, 0.6, 1.0])
-@order_and_theorem
+@order_and_printed
 @algorithms_of_the_paper
 def test_agrees_with_the_oracle_for_heavier_tails(name, constants, alpha):
     """alpha < 1: only 1 + alpha moments; rewards with tails to match."""
@@ -229,13 +229,13 @@ OTHERS = [
 
 
 @mark.parametrize("settings", OTHERS, ids=str)
-@order_and_theorem
+@order_and_printed
 @algorithms_of_the_paper
 def test_agrees_with_the_oracle_for_other_delta_acc_and_beta_scale(name, constants, settings):
     Comparison(name, 60, constants=constants, **settings, **epochs(name, 6))
 
 
-@mark.parametrize("constants", ["order", "theorem", "repaired"])
+@mark.parametrize("constants", ["order", "printed", "proved"])
 @mark.parametrize("weibull", [(0.5, 2.0, 0.5), (1.0, 1.0, 1.0), (2.0, 3.0, 1.5)])
 def test_subweibull_tgp_agrees_with_the_oracle(constants, weibull):
     settings = dict(weibull=weibull, constants=constants)
@@ -245,7 +245,7 @@ def test_subweibull_tgp_agrees_with_the_oracle(constants, weibull):
 def test_subweibull_schedule_of_laplace_noise_has_the_second_moment_of_laplace():
     """theta = 1, a = 1, b = 1/L: the bias term is sqrt((B^2 + 2 L^2)(ln t + 1) / lam)."""
     L, lam = 3.0, 0.7
-    settings = dict(weibull=(1.0, 1.0, 1 / L), constants="theorem", lam=lam)
+    settings = dict(weibull=(1.0, 1.0, 1 / L), constants="printed", lam=lam)
     algorithm = core.make("TGP", one_arm(), 50, **settings)
     gamma = core.information_gain(np.eye(1), 50, lam)
     levels = ceil(log2((1.5 + L * log(50)) / 1.5)) + 1
@@ -515,7 +515,7 @@ def test_ata_agrees_with_the_oracle_on_near_singular_dictionaries(scale):
 
 
 def test_moma_at_the_theorems_own_k_with_leftover_rounds():
-    out = Comparison("MoMA", 900, constants="theorem")
+    out = Comparison("MoMA", 900, constants="printed")
     k = ceil(24 * log(4 * e * 900 / 0.1))
     assert out.learner.k == k == 276
     assert out.learner.N == 3
@@ -579,13 +579,13 @@ def test_moma_estimate_is_the_one_with_the_smallest_median_distance():
 
 
 @mark.parametrize("delta", [0.5, 0.1, 0.01, 1e-6])
-def test_repaired_k_is_the_smallest_that_the_bound_allows(delta):
+def test_proved_k_is_the_smallest_that_the_bound_allows(delta):
     def bound(k):
         a = ceil((k - 1) / 2)
         return comb(k, a) * 8.0**-a
 
     arms = problem(np.eye(2), [0.0, 1.0])
-    k = core.make("MoMA", arms, 500, constants="repaired", delta=delta).k
+    k = core.make("MoMA", arms, 500, constants="proved", delta=delta).k
     assert bound(k) <= delta / 2
     assert all(bound(j) > delta / 2 for j in range(2, k))
 
@@ -593,7 +593,7 @@ def test_repaired_k_is_the_smallest_that_the_bound_allows(delta):
 # ---- schedules from the table, typed in again ---------------------------------------------------
 
 
-@order_and_theorem
+@order_and_printed
 @algorithms_of_the_paper
 def test_first_width_is_the_part_before_the_data(name, constants):
     settings = dict(constants=constants, acc=0.19, beta_scale=7.0)
@@ -606,9 +606,9 @@ def test_first_width_is_the_part_before_the_data(name, constants):
 
 K_OF_THE_PAPER = [
     (10_000, "order", 14),
-    (1000, "theorem", 279),
-    (10_000, "theorem", 334),
-    (20_000, "theorem", 351),
+    (1000, "printed", 279),
+    (10_000, "printed", 334),
+    (20_000, "printed", 351),
 ]
 
 
@@ -677,7 +677,7 @@ def test_tie_band_is_one_part_in_a_billion(gap, first):
 # ---- limits -------------------------------------------------------------------------------------
 
 
-@order_and_theorem
+@order_and_printed
 @mark.parametrize("name", ["ATA", "MoMA"])
 @all_kernels
 def test_eps_to_infinity_is_the_non_private_run_bit_for_bit(name, constants, kernel):
@@ -796,7 +796,8 @@ def test_a_refused_reward_leaves_no_trace(name):
 
 @mark.parametrize("name", ["TGP", "ATA", "MoMA", "GP-UCB"])
 def test_playing_past_the_horizon_stays_finite(name):
-    algorithm = core.make(name, problem(), 20, constants="theorem", **epochs(name, 4))
+    constants = "proved" if name == "GP-UCB" else "printed"
+    algorithm = core.make(name, problem(), 20, constants=constants, **epochs(name, 4))
     for t in range(50):
         assert 0 <= algorithm.ask() < 25
         algorithm.tell(sin(t))
@@ -805,7 +806,7 @@ def test_playing_past_the_horizon_stays_finite(name):
         assert isfinite(algorithm.beta)
 
 
-@order_and_theorem
+@order_and_printed
 @algorithms_of_the_paper
 def test_a_horizon_of_one_round(name, constants):
     algorithm = core.make(name, problem(), 1, constants=constants, rng=0, **epochs(name, 1))

@@ -97,8 +97,8 @@ def test_the_median_ignores_outliers_that_the_average_follows():
     assert level["MoMA-avg"] == approx((5 + 2e6) / 7, rel=1e-8)
 
 
-@mark.parametrize("constants", ["theorem", "repaired"])
-@mark.parametrize("name", ["MoM", "MoMA-avg"])
+@mark.parametrize("constants", ["printed", "proved"])
+@mark.parametrize("name", ["MoM", "MoMA-avg", "TS"])
 def test_constants_that_nobody_proved_are_refused(name, constants):
     with pytest.raises(ValueError, match=f"constants = '{constants}'.*'order' for {name}"):
         core.make(name, core.synthetic_problem(seed=0), 1000, constants=constants)
@@ -108,7 +108,7 @@ def test_constants_that_nobody_proved_are_refused(name, constants):
 THOMPSON = [
     {},
     dict(eps=1.0),
-    dict(eps=0.5, constants="theorem"),
+    dict(eps=0.5, delta=0.02),
     dict(lam=0.1, beta_scale=0.3),
 ]
 

@@ -144,7 +144,9 @@ def replay(p, learner, reports, active):
         estimates.append(mu)
     mu = np.array([o.median([estimate[x] for estimate in estimates]) for x in range(n)])
     widest = max(sigma[x] for x in range(n) if active[x])
-    beta = width(learner.kind.split(",")[0], p, s, widest, max(len(arms), 1))
+    beta = width(s.kind, p, s, widest, max(len(arms), 1))
+    if s.constants == "proved":  # features left out, at all plays of the batch
+        beta += p.B * sqrt(len(arms) * max(learner.lost) / s.lam)
     best = max(mu[x] - beta * sigma[x] for x in range(n) if active[x])
     top = mu + beta * sigma
     survivors = [bool(active[x]) and top[x] >= best for x in range(n)]
@@ -166,9 +168,9 @@ def literal_weights(K, ratio):
 
 
 SETTINGS = {
-    "theorem": dict(constants="theorem"),
+    "proved": dict(constants="proved"),
     "order": dict(constants="order"),
-    "others": dict(constants="theorem", lam=0.3, beta_scale=0.4, delta=0.01),
+    "others": dict(constants="proved", lam=0.3, beta_scale=0.4, delta=0.01),
 }
 
 
@@ -364,7 +366,7 @@ def failures(p, settings, trials):
     """In how many trials the band fails."""
     count = 0
     for i in range(trials):
-        proved = dict(delta=0.1, constants="theorem", rng=i)
+        proved = dict(delta=0.1, constants="proved", rng=i)
         learner = core.make("PE", p, 1000, **proved, **settings)
         count += band_fails(p, learner, default_rng([7, i]))
     return count
@@ -393,7 +395,7 @@ def test_what_the_features_leave_out_is_part_of_the_band():
     last = np.flatnonzero(w < 1e-12 * w[-1])[-1]  # the largest of those below the cut
     f = sqrt(w[last]) * Q[:, last]
     p = core.Problem(K=K, f=f, B=1.0, R=1.0)
-    learner = core.make("PE", p, 10**15, constants="theorem")
+    learner = core.make("PE", p, 10**15, constants="proved")
     while (plan := learner.plan()).any():
         active = learner.active.copy()
         learner.tell_sums(plan, plan * f)
@@ -457,13 +459,13 @@ def test_sums_and_single_reports_may_be_mixed_within_a_batch():
     arm = learner.ask()
     counts = np.zeros(p.n, dtype=int)
     counts[arm] = learner.plan()[arm]
-    learner.tell_sums(counts, np.zeros(p.n) + learner.scale * (counts % 2))
+    learner.tell_sums(counts, np.zeros(p.n) + learner.settings.size * (counts % 2))
     assert learner.plan()[arm] == 0
     assert learner.t == counts.sum()
     with raises(ValueError, match="ask"):
-        learner.tell(learner.scale)  # that arm's plays are all told
+        learner.tell(learner.settings.size)  # that arm's plays are all told
     assert learner.ask() != arm
-    learner.tell(learner.scale)
+    learner.tell(learner.settings.size)
     assert learner.t == counts.sum() + 1
 
 
@@ -508,7 +510,7 @@ def test_a_report_of_an_arm_that_is_not_planned_is_refused():
     idle = int(np.flatnonzero(learner.plan() == 0)[0])
     before = state(learner)
     with raises(ValueError, match=f"arm = {idle}.*plan"):
-        learner.tell(1.0, arm=idle)
+        learner.tell(learner.settings.size, arm=idle)
     assert state(learner) == before
 
 
@@ -589,7 +591,7 @@ def test_order_inside_a_batch_is_drawn_from_rng():
 
 
 # ---- settings -----------------------------------------------------------------------------------
-def test_lam_defaults_to_the_squared_noise_over_B_for_PE_alone():
+def test_the_matched_ridge_is_the_squared_noise_over_B_and_PEs_default():
     p = problem()
 
     def lam(name="PE", p=p, **settings):
@@ -602,11 +604,11 @@ def test_lam_defaults_to_the_squared_noise_over_B_for_PE_alone():
     assert lam(eps=2.0) == lam(eps=2.0, lam=None) == approx((L / p.B) ** 2, rel=1e-12)
     assert lam(p=problem(noise="t3")) == approx(3.0 / p.B**2, rel=1e-12)
     assert lam(lam=1.0) == 1.0 == lam("TGP")
-    with raises(ValueError, match="lam = None"):
-        lam("TGP", lam=None)
+    for name in ("TGP", "ATA", "MoMA", "GP-UCB"):  # on request, for every learner
+        assert lam(name, eps=2.0, lam=None) == approx((L / p.B) ** 2, rel=1e-12)
 
 
-@mark.parametrize("constants, factor", [("theorem", 8), ("order", 1)])
+@mark.parametrize("constants, factor", [("proved", 8), ("order", 1)])
 def test_copies_under_heavy_tails(constants, factor):
     p = problem(noise="t3")
     learner = core.make("PE", p, 1000, constants=constants, delta=0.05)
@@ -615,16 +617,24 @@ def test_copies_under_heavy_tails(constants, factor):
     assert core.make("PE", p, 1000, eps=1.0).k == 1
 
 
-def test_there_is_no_repaired_elimination():
-    with raises(ValueError, match="constants = 'repaired'.*PE"):
-        core.make("PE", problem(), 10, constants="repaired")
+def test_too_few_copies_are_refused_at_proved_constants():
+    p = problem(noise="t3")
+    least = core.make("PE", p, 1000, constants="proved").k
+    assert core.make("PE", p, 1000, constants="proved", k=least + 1).k == least + 1
+    with raises(ValueError, match=f"k = {least - 1}: must be at least {least}"):
+        core.make("PE", p, 1000, constants="proved", k=least - 1)
+
+
+def test_the_paper_prints_no_elimination():
+    with raises(ValueError, match="constants = 'printed': must be 'order' or 'proved' for PE"):
+        core.make("PE", problem(), 10, constants="printed")
 
 
 def test_gp_ucb_on_one_bit_reports_has_its_proved_width():
     """beta = B + (s/sqrt(lam)) sqrt(2 (g + ln(1/delta))), g = 1/2 ln det(I + K_t/lam)."""
     p = problem()
     s = (p.B + p.R) / tanh(0.5)
-    settings = dict(constants="theorem", lam=0.5, delta=0.02, beta_scale=0.7)
+    settings = dict(constants="proved", lam=0.5, delta=0.02, beta_scale=0.7)
     learner = core.make("GP-UCB", p, 60, **ONE_BIT, **settings)
     arms = []
     for t in range(60):
@@ -635,19 +645,19 @@ def test_gp_ucb_on_one_bit_reports_has_its_proved_width():
 
 
 @mark.parametrize("alpha", [0.25, 0.6, 0.9, 1.0])
-def test_repaired_moma_has_a_radius_for_every_alpha(alpha):
+def test_proved_moma_has_a_radius_for_every_alpha(alpha):
     """B(1 + 1/sqrt(1-acc)), and what follows, with s = 8:
 
     3 (s 2^{1-alpha} c)^{1/(1+alpha)} N^{(1-alpha)/(2(1+alpha))} sqrt(2 gamma_N) / sqrt(lam).
     """
     p = problem(alpha=alpha)
-    learner = core.make("MoMA", p, 400, constants="repaired", lam=0.5, k=8)
-    gamma = o.greedy_gains(p.K, 50, 0.5)[-1] / (1 - 1 / e)
-    for _ in range(8):
+    learner = core.make("MoMA", p, 400, constants="proved", lam=0.5, k=20)
+    gamma = o.greedy_gains(p.K, 20, 0.5)[-1] / (1 - 1 / e)
+    for _ in range(20):
         learner.ask()
         learner.tell(0.1)
     size = 3 * (8 * 2 ** (1 - alpha) * p.c) ** (1 / (1 + alpha))
-    growth = 50 ** ((1 - alpha) / (2 * (1 + alpha)))
+    growth = 20 ** ((1 - alpha) / (2 * (1 + alpha)))
     noise = size * growth * sqrt(2 * gamma / 0.5)
     assert learner.beta == approx(p.B * (1 + 1 / sqrt(0.9)) + noise, rel=1e-9)
 
@@ -719,10 +729,10 @@ def test_the_cost_does_not_grow_with_T(name):
     """A billion users in under a second of this process's time, and 1e15 of them at all."""
     p, settings = KINDS[name]
     start = time.process_time()
-    out = core.simulate_batches(p, 10**9, trials=1, seed=0, constants="theorem", **settings)
+    out = core.simulate_batches(p, 10**9, trials=1, seed=0, constants="proved", **settings)
     assert time.process_time() - start < 1.0
     assert out.t[-1] == 10**9
-    out = core.simulate_batches(p, 10**15, trials=1, seed=0, constants="theorem", **settings)
+    out = core.simulate_batches(p, 10**15, trials=1, seed=0, constants="proved", **settings)
     assert out.t[-1] == 10**15
     assert np.isfinite(out.regret).all()
     assert out.regret[0, -1] < 1e-3 * 10**15 * out.uniform[0]
@@ -731,7 +741,7 @@ def test_the_cost_does_not_grow_with_T(name):
 
 def test_where_no_law_is_known_single_draws_are_added_up_to_a_stated_T():
     student = problem(noise="t3")
-    clipped = dataclasses.replace(problem(), B=0.1)
+    clipped = dataclasses.replace(problem(), B=0.1, F=0.1)
     T = 10 * SINGLES
     for p, settings in ((student, {}), (student, dict(eps=1.0)), (clipped, dict(eps=1.0))):
         with raises(ValueError, match=f"T = {T}: must be at most {SINGLES}.*OneBit"):
@@ -756,15 +766,16 @@ def integrated(p, x, bound):
 @mark.parametrize("bound", [0.05, 0.8, 3.0, 50.0])
 def test_mean_of_the_clipped_reward(noise, bound):
     p = TABLE if noise == "table" else problem(noise=noise)
-    found = clipped_mean(p, bound)
-    for x in (0, p.n // 2, p.n - 1):
-        assert found[x] == approx(integrated(p, x, bound), abs=1e-7)
+    arms = np.array([0, p.n // 2, p.n - 1])
+    found = clipped_mean(p, arms, np.zeros(3), np.full(3, bound))
+    for x, mean in zip(arms, found):
+        assert mean == approx(integrated(p, x, bound), abs=1e-7)
 
 
 LAWS = {name: KINDS[name] for name in KNOWN_LAW}
 LAWS["bounded, table"] = (TABLE, {})
-LAWS["one bit that clips"] = (dataclasses.replace(problem(), B=0.4), ONE_BIT)
-LAWS["Laplace that clips, table"] = (dataclasses.replace(TABLE, B=0.4, R=0.3), dict(eps=2.0))
+LAWS["one bit that clips"] = (dataclasses.replace(problem(), B=0.4, F=0.4), ONE_BIT)
+LAWS["Laplace that clips, table"] = (dataclasses.replace(TABLE, B=0.4, F=0.4, R=0.3), dict(eps=2.0))
 
 
 @mark.parametrize("name", LAWS)
@@ -776,13 +787,14 @@ def test_sums_are_drawn_in_the_law_of_summed_reports(name):
     from scipy import stats
 
     p, settings = LAWS[name]
-    curator = core.make("PE", p, 10, **settings).settings.curator
+    learner = core.make("PE", p, 10, **settings)
+    curator = learner.settings.curator
     rng = default_rng(11)
     size = 4000
     counts = np.zeros((p.n, 1), dtype=np.int64)
     arms = [0, p.n // 2, p.n - 1]
     counts[arms] = 9
-    drawn = [report_sums(p, curator, counts, rng, rng, T=10)[:, 0] for _ in range(size)]
+    drawn = [report_sums(learner, counts, rng, rng)[:, 0] for _ in range(size)]
     drawn = np.array(drawn)
     assert np.all(drawn[:, counts[:, 0] == 0] == 0)
     for x in arms:
@@ -825,7 +837,7 @@ def test_relative_regret_falls_as_T_grows():
         return dataclasses.replace(p, B=float(B))
 
     relative = []
-    proved = dict(constants="theorem", **ONE_BIT)
+    proved = dict(constants="proved", **ONE_BIT)
     for T in (10**5, 10**7, 10**9):
         out = core.simulate_batches(make, T, trials=4, seed=0, **proved)
         relative.append(np.mean(out.regret[:, -1] / (T * out.uniform)))

@@ -250,12 +250,12 @@ CASES = {
     "T a truth value": (lambda: make(T=True), ["T = True", "integer"]),
     "T in simulate": (lambda: simulate(T=0), ["T = 0", ">= 1"]),
     "k above T": (lambda: make("MoMA", T=10, k=11), ["k = 11", "T", "10"]),
-    "the theorem's k above T": (
-        lambda: make("MoMA", T=200, constants="theorem"),
+    "the printed k above T": (
+        lambda: make("MoMA", T=200, constants="printed"),
         ["k = 240", "T", "200"],
     ),
     "k above T in simulate": (
-        lambda: simulate(["MoMA"], T=200, constants="theorem"),
+        lambda: simulate(["MoMA"], T=200, constants="printed"),
         ["k = 240", "T", "200"],
     ),
     "k zero": (lambda: make("MoMA", k=0), ["k = 0", ">= 1"]),
@@ -285,18 +285,33 @@ CASES = {
     "no algorithm": (lambda: simulate([]), ["names", "TGP", "ATA", "MoMA"]),
     "unknown constants": (
         lambda: make(constants="best"),
-        ["constants = 'best'", "order", "theorem"],
+        ["constants = 'best'", "order", "printed"],
     ),
-    "no repaired ATA": (
-        lambda: make("ATA", constants="repaired"),
-        ["constants", "repaired", "ATA"],
+    "the old word for printed": (
+        lambda: make("TGP", constants="theorem"),
+        ["constants = 'theorem'", "printed", "proved"],
     ),
-    "no repaired PE": (lambda: make("PE", constants="repaired"), ["constants", "repaired", "PE"]),
+    "the old word for proved": (
+        lambda: make("MoMA", constants="repaired"),
+        ["constants = 'repaired'", "proved"],
+    ),
+    "proved GP-UCB on heavy tails": (
+        lambda: core.make("GP-UCB", problem(noise="t3"), 10, constants="proved"),
+        ["constants = 'proved'", "'order'", "GP-UCB", "heavy"],
+    ),
+    "too small a proved k": (
+        lambda: make("MoMA", T=100, constants="proved", k=3),
+        ["k = 3", "delta/2", "order"],
+    ),
+    "no proved ATA": (
+        lambda: make("ATA", constants="proved"),
+        ["constants", "proved", "ATA"],
+    ),
+    "no printed PE": (lambda: make("PE", constants="printed"), ["constants", "printed", "PE"]),
     "T beyond what floats count": (
         lambda: make("PE", T=10**16),
         ["T = 10000000000000000", "10**15"],
     ),
-    "lam None of another learner": (lambda: make("TGP", lam=None), ["lam = None", "> 0"]),
     "more reports than planned": (
         lambda: make("PE").tell_sums([100, 0, 0], [0.0, 0.0, 0.0]),
         ["counts of arm 0 = 100", "from 0 to"],
@@ -429,7 +444,7 @@ CASES = {
         ["lam = 5e-324", "1e-10"],
     ),
     "delta subnormal": (
-        lambda: make(delta=5e-324, constants="theorem"),
+        lambda: make(delta=5e-324, constants="printed"),
         ["delta = 5e-324", "(0, 1)", "1e-100"],
     ),
     "acc subnormal": (lambda: make("ATA", acc=1e-300), ["acc = 1e-300", "(0, 1)", "1e-100"]),
@@ -571,11 +586,12 @@ def test_good_input_of_the_same_kind_is_accepted():
     make(weibull=(2.0, 3.0, 0.1))
     make("ATA", rng=3)
     make("ATA", rng=default_rng(3))
-    core.make("MoMA", problem(alpha=0.5), 100, constants="repaired")
-    make("PE", lam=None)
+    core.make("MoMA", problem(alpha=0.5), 100, constants="proved")
+    for name in ("TGP", "ATA", "MoMA", "PE", "GP-UCB", "TS"):
+        make(name, lam=None)
     make("PE").tell_sums([1, 0, 0], [0.5, 0.0, 0.0])
-    make("MoMA", constants="repaired")
-    make("TGP", constants="repaired")
+    make("MoMA", constants="proved")
+    make("TGP", constants="proved")
     told(1)
     told(np.float32(1.0))
     told(np.array(1.0))
@@ -596,7 +612,7 @@ def test_good_input_of_the_same_kind_is_accepted():
         problem(f=x)
         core.se_kernel(x, x, lengthscale=1.0)
     core.posterior(I3, np.ma.array([0, 1]), [1.0, 2.0], 1e-10)
-    make("MoMA", constants="theorem", T=10_000, delta=1e-99, acc=1e-99, lam=1e-10)
+    make("MoMA", constants="printed", T=10_000, delta=1e-99, acc=1e-99, lam=1e-10)
     report(0.5, None)
     PROBLEM.sample(0, None)
     simulate(seed=2**128)

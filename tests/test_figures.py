@@ -251,7 +251,7 @@ def test_missed_is_the_residual_of_the_projection():
 
 
 def test_coverage_of_batches_is_that_of_the_batches_played_by_hand():
-    options, found = dict(eps=2.0, curator=core.OneBit, constants="theorem"), []
+    options, found = dict(eps=2.0, curator=core.OneBit, constants="proved"), []
     for trial in range(2):
         new, env, privacy, _ = core.streams(9, trial)
         problem = experiments.problem_with_norm("se")(new)
@@ -323,15 +323,15 @@ def test_a_heat_map_frames_the_best_number_and_puts_names_last():
     frame = pd.DataFrame(
         {
             "row": ["a"] * 3 + ["b"] * 2,
-            "column": [0.1, 10.0, "theorem", 0.1, 10.0],
+            "column": [0.1, 10.0, "printed", 0.1, 10.0],
             "share": [0.5, -0.001, -0.4, 0.2, 0.3],
         }
     )
     figure, ax = plots.axes()
     wide = heatmaps.heatmap(ax, frame, "row", "column", names={10.0: "ten"})
-    assert list(wide.columns) == [0.1, 10.0, "theorem"] and [
+    assert list(wide.columns) == [0.1, 10.0, "printed"] and [
         t.get_text() for t in ax.get_xticklabels()
-    ] == ["0.1", "ten", "theorem"]
+    ] == ["0.1", "ten", "printed"]
     frames = [p for p in ax.patches if not p.get_fill()]
     assert [(int(p.get_x()), int(p.get_y())) for p in frames] == [(1, 0), (0, 1)]
     assert [t.get_text() for t in ax.texts] == ["0.50", "0.00", "−0.40", "0.20", "0.30"]

@@ -104,7 +104,8 @@ def test_the_bridge_and_the_core_import_with_numpy_alone():
         {},
         {"eps": None, "problem": "matern"},
         {"problem": "light", "names": ["GP-UCB", "MoMA"], "k": 3},
-        {"constants": "theorem", "names": ["TGP"]},
+        {"constants": "printed", "names": ["TGP"]},
+        {"constants": "proved", "names": ["TGP", "GP-UCB"]},
         {"curator": "onebit", "names": ["TGP", "GP-UCB", "PE"]},
         {"names": ["PE"], "eps": None},
         {"problem": "branin", "names": ["TGP", "MoMA"], "lengthscale": 0.3},
@@ -130,8 +131,8 @@ def test_what_the_page_tells_the_reader_to_try_is_so():
     assert (
         min(low.values()) > 1 > 0.8 > max(default.values()) and max(high.values()) < 0.3
     )  # the first preset
-    theorem, pieces = share(constants="theorem", beta_scale=1.0)  # "why constants decide"
-    assert min(theorem["TGP"], theorem["ATA"]) > 0.95
+    printed, pieces = share(constants="printed", beta_scale=1.0)  # "why constants decide"
+    assert min(printed["TGP"], printed["ATA"]) > 0.95
     assert next(p for p in pieces if p["name"] == "MoMA")["k"] > 200
     panel, pieces = share(beta_scale=1.0, T=2000, trials=3)  # "a panel of the paper": wide bands
     assert min(panel.values()) > 0.75
@@ -200,7 +201,7 @@ def test_branin_on_the_page_is_branin():
 
 
 def test_a_setting_that_one_algorithm_refuses_leaves_the_others_running():
-    pieces = bridge.everything(bridge.DEFAULTS | {"constants": "theorem", "T": 50, "trials": 1})[
+    pieces = bridge.everything(bridge.DEFAULTS | {"constants": "printed", "T": 50, "trials": 1})[
         "pieces"
     ]
     assert "must be at most T" in next(p for p in pieces if p["name"] == "MoMA")["error"]
@@ -580,7 +581,7 @@ def test_few_trials_have_their_range_and_many_an_interval(quick):
 def test_presets_set_the_controls_and_say_what_to_look_at(quick):
     notes = set()
     for id, settings in {
-        "constants": {"eps": 1, "constants": "theorem", "beta_scale": 1},
+        "constants": {"eps": 1, "constants": "printed", "beta_scale": 1},
         "panel": {"T": 2000, "trials": 3, "beta_scale": 1},
         "tails": {"eps": None},
     }.items():
@@ -1101,7 +1102,7 @@ def test_the_second_view_runs_to_a_billion_users_and_each_epsilon_adds_a_line(qu
     state = quick.js(f"{LIVE}.ldpbo.state")
     assert {k: state[k] for k in ("view", "constants", "beta_scale", "curator", "trials")} == {
         "view": "users",
-        "constants": "theorem",
+        "constants": "proved",
         "beta_scale": 1,
         "curator": "onebit",
         "trials": 1,

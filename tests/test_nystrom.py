@@ -130,7 +130,7 @@ def test_q_infinite_and_no_truncation_makes_ata_the_exact_posterior():
     assert len(set(arms)) > 2
 
 
-@mark.parametrize("constants, first", [("order", 1.0), ("theorem", 1 + 1 / sqrt(0.9))])
+@mark.parametrize("constants, first", [("order", 1.0), ("printed", 1 + 1 / sqrt(0.9))])
 @mark.parametrize("name", ["ATA", "MoMA"])
 def test_an_empty_dictionary_gives_the_prior_and_the_width_before_data(name, constants, first):
     settings = dict(q=1e-300, constants=constants, **epochs(name, 3))

@@ -174,7 +174,7 @@ def test_erratum_a11_the_bound_of_the_page_scales_like_rho_squared_over_accuracy
 
 def test_theorem_2_width_by_hand():
     """B = R = eps = lam = m = 1: B(1 + 1/sqrt(.9)) + 4 sqrt(v ln(4T/delta)), v = 2 + 8*4 = 34."""
-    a = core.make("ATA", one_arm(), 100, eps=1.0, constants="theorem", q=inf, rng=0)
+    a = core.make("ATA", one_arm(), 100, eps=1.0, constants="printed", q=inf, rng=0)
     play(a, [0.0])
     assert abs(a.beta - (1 + 1 / sqrt(0.9) + 4 * sqrt(34 * log(4000)))) < 1e-10
     assert abs(a.b - sqrt(34 / log(4000))) < 1e-12
@@ -185,7 +185,7 @@ def test_theorem_2_width_by_hand():
 
 def test_theorem_3_width_by_hand():
     """B = R = eps = lam = 1, one arm, t = 2: b = 2 + 4 ln 2, gamma_2 = ln(3)/2, K = 34."""
-    a = core.make("TGP", one_arm(), 100, eps=1.0, constants="theorem", rng=0)
+    a = core.make("TGP", one_arm(), 100, eps=1.0, constants="printed", rng=0)
     play(a, [0.0, 0.0])
     noise = 2 * sqrt(2) * (2 + 4 * log(2)) * sqrt(log(3) / 2 + log(10))
     bias = sqrt(34 * (log(2) + 1))
@@ -243,10 +243,10 @@ def test_erratum_c5_square_sum_converges_and_the_printed_one_does_not():
 
 
 @mark.parametrize("T, eps, J", [(10**3, 1.0, 5), (10**4, 1.0, 6), (10**4, 0.5, 7)])
-def test_erratum_a7_number_of_levels_and_the_repaired_width(T, eps, J):
+def test_erratum_a7_number_of_levels_and_the_proved_width(T, eps, J):
     curator = core.CTL(eps, 1.0, 1.0)
     assert ceil(log2(curator.reach(T) / curator.reach(1))) + 1 == J
-    a = core.make("TGP", one_arm(), T, eps=eps, constants="repaired", rng=0)
+    a = core.make("TGP", one_arm(), T, eps=eps, constants="proved", rng=0)
     play(a, [0.0])
     gamma = log(2) / 2 / (1 - 1 / math.e)
     noise = 2 * sqrt(2) * 2 * sqrt(gamma + log(J / 0.1))
@@ -564,9 +564,9 @@ def test_erratum_c13_effective_dimension_is_below_twice_the_gain_and_below_the_d
         assert effective <= len(set(plays))
 
 
-def test_repaired_moma_width_is_three_root_of_sixteen_c_gamma_and_constant():
+def test_proved_moma_width_is_three_root_of_sixteen_c_gamma_and_constant():
     problem = core.synthetic_problem("se", "uniform", 1)
-    a = core.make("MoMA", problem, 600, eps=1.0, constants="repaired", lam=0.5, rng=0)
+    a = core.make("MoMA", problem, 600, eps=1.0, constants="proved", lam=0.5, rng=0)
     assert a.k == 6
     widths = set()
     for _ in range(24):
@@ -596,7 +596,7 @@ def test_erratum_a8_printed_band_fails_with_certainty_for_small_lambda_and_the_c
     problem = one_arm(v=1.0, c=1.0)
     for noise in itertools.product((-1.0, 1.0), repeat=3):
         for lam in (1e-4, 1e-3, 8e-3):
-            a = core.make("MoMA", problem, 6, k=3, lam=lam, constants="theorem", q=inf, rng=0)
+            a = core.make("MoMA", problem, 6, k=3, lam=lam, constants="printed", q=inf, rng=0)
             play(a, noise)
             needed = abs(a.mu[0]) / a.sigma[0]
             assert a.beta > needed > 1 + 1 / sqrt(0.9) + 9
@@ -614,7 +614,7 @@ def test_theorem_4_powers_of_gamma_and_T(alpha, power):
     assert Fraction(1, 2) + (1 - alpha) / (2 * (1 + alpha)) == 1 / (1 + alpha)
 
 
-def test_repaired_moma_and_ata_have_the_same_powers_of_gamma_and_T():
+def test_proved_moma_and_ata_have_the_same_powers_of_gamma_and_T():
     """ATA: sqrt(m) t^{(1-a)/(2(1+a))} with m ~ gamma, times sqrt(T gamma).
 
     Repaired MoMA: sqrt(gamma) N^{(1-a)/(2(1+a))}, times the same. The radius is X_0^{1/(1+a)}, here
@@ -982,7 +982,7 @@ def test_erratum_a14_outside_the_regime_there_is_a_reason_and_no_number():
 def test_erratum_b7_no_epoch_fits_into_two_hundred_rounds_at_theorem_constants():
     assert ceil(24 * log(4 * math.e * 200 / 0.1)) == 240
     with pytest.raises(ValueError, match="k = 240"):
-        core.make("MoMA", core.synthetic_problem(seed=0), 200, constants="theorem")
+        core.make("MoMA", core.synthetic_problem(seed=0), 200, constants="printed")
 
 
 def test_erratum_b11_selection_by_point_is_biased_and_by_index_is_not():

@@ -32,7 +32,7 @@ DEFAULTS = {
 CAMPAIGN = DEFAULTS | {  # what the second view opens with
     "view": "users",
     "curator": "onebit",
-    "constants": "theorem",
+    "constants": "proved",
     "beta_scale": 1.0,
 }
 CAMPAIGN_EPS = [0.1, 0.3, 1.0, 3.0, 10.0]  # computed with the book; the reader's own joins them

@@ -16,8 +16,8 @@ window.LDPBO_SETTINGS = (() => {
   };
   const CONSTANTS = {
     order: "order: factors of 1",
-    theorem: "theorem: as proved",
-    repaired: "repaired: after the errata",
+    printed: "printed: as in the paper",
+    proved: "proved: with a proof, if B ≥ ‖f‖",
   };
   /* key -> label, range, scale of the slider; `none`: what stands for no value, `start`: the value
      that is shown then */
@@ -62,9 +62,9 @@ window.LDPBO_SETTINGS = (() => {
     },
     constants: {
       title: "Why constants decide",
-      change: { constants: "theorem", beta_scale: 1 },
+      change: { constants: "printed", beta_scale: 1 },
       note:
-        "At the proved constants TGP and ATA stay on uniform play. Choose “order”, then lower β: " +
+        "At the printed constants TGP and ATA stay on uniform play. Choose “order”, then lower β: " +
         "same algorithms, same data, another picture.",
     },
     tails: {
@@ -90,7 +90,7 @@ window.LDPBO_SETTINGS = (() => {
       beta_scale: DEFAULTS.beta_scale,
       curator: DEFAULTS.curator,
     },
-    users: { title: "Users needed", constants: "theorem", beta_scale: 1, curator: "onebit" },
+    users: { title: "Users needed", constants: "proved", beta_scale: 1, curator: "onebit" },
   };
   /* What Branin's function opens with: 400 arms take their time. */
   const PLANE = { eps: 10, T: 300, trials: 2, names: ["TGP", "MoMA"] };
@@ -98,7 +98,7 @@ window.LDPBO_SETTINGS = (() => {
     "Maps of truth, estimate, confidence and plays are below the table; move Time to watch them. " +
     "ATA takes minutes here.";
   const USERS_NOTE =
-    "Elimination with 10³ to 10⁹ users, at theorem constants unless you change them: move ε and " +
+    "Elimination with 10³ to 10⁹ users, at proved constants unless you change them: move ε and " +
     "the curve and the table gain a line.";
   /* Settings of `state` that are still what `from` opened with become those of `to`; what the
      reader changed stays. */

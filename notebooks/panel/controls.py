@@ -47,7 +47,7 @@ def _widgets(problem, kernel, eps, T, trials, seed, names, constants, k, **given
         "seed": widgets.BoundedIntText(value=seed, min=0, max=2**31 - 1),
         "names": widgets.SelectMultiple(options=ALGORITHMS, value=names, rows=4),
         "lam": _log_slider(given["lam"], 0.01, 100),
-        "constants": widgets.Dropdown(options=["order", "theorem", "repaired"], value=constants),
+        "constants": widgets.Dropdown(options=["order", "printed", "proved"], value=constants),
         "beta_scale": _log_slider(given["beta_scale"], 0.001, 10),
         "k": widgets.BoundedIntText(value=k or 0, min=0, max=10_000),
     }

@@ -10,7 +10,7 @@ BOUNDS = {  # name: label, style of its line
     "Lemma 8": ("Theorem 2, m from Lemma 8", {"color": COLORS["ATA"], "linestyle": "-."}),
     "TGP": ("Theorem 3 (TGP)", {"color": COLORS["TGP"]}),
     "MoMA": ("Corollary (MoMA)", {"color": COLORS["MoMA"]}),
-    "repaired": ("MoMA, repaired", {"color": COLORS["MoMA"], "linestyle": "--"}),
+    "proved": ("MoMA, proved", {"color": COLORS["MoMA"], "linestyle": "--"}),
     "cut": ("GP-UCB, Laplace reports", {"color": COLORS["GP-UCB"]}),
     "one bit": ("GP-UCB, one-bit reports", {"color": COLORS["GP-UCB"], "linestyle": "--"}),
 }
@@ -25,7 +25,7 @@ def horizons(grid, share, t, measured):
     for name, (label, style) in BOUNDS.items():
         ax.plot(grid, share[name], label=label, linewidth=2, **style)
     for (name, constants), curve in measured.items():
-        if constants != "repaired":
+        if constants != "proved":
             ax.plot(t, curve, color=COLORS[name], linewidth=0.9)
     ax.set(xscale="log", yscale="log", xlim=(10, grid[-1]))
     ax.set(xlabel="horizon $T$", ylabel="regret / regret of uniform play")
@@ -42,7 +42,7 @@ def panels(found):
     for name in ("TGP", "ATA", "MoMA"):
         hollow = {"marker": plots.MARKERS[name], "markerfacecolor": "white", "markersize": 7}
         marks[name] = (NAMES[name], name, hollow)
-    marks["repaired"] = ("MoMA, repaired", "MoMA", {"marker": "P"})
+    marks["proved"] = ("MoMA, proved", "MoMA", {"marker": "P"})
     marks["cut"] = ("GP-UCB, Laplace reports", "GP-UCB", {"marker": "x"})
     marks["one bit"] = ("GP-UCB, one bit", "GP-UCB", {"marker": "1", "markersize": 8})
     for y, row in enumerate(found.values()):
@@ -59,7 +59,7 @@ def panels(found):
     return figure
 
 
-def repaired(t, curves):
+def moma(t, curves):
     """Draw MoMA's regret over that of uniform play, {constants: at each of t}."""
     figure, ax = plots.axes(height=2.7)
     ax.axhline(1, color=COLORS["uniform"], linestyle=":", label="uniform play")

@@ -7,8 +7,8 @@ from ldpbo import plots
 STYLES = {
     "measured": {"color": "black"},
     "printed": {"color": plots.COLORS["TGP"]},
-    "repaired (i)": {"color": plots.COLORS["TGP"], "linestyle": "--"},
-    "repaired (ii)": {"color": plots.PALETTE[1], "linestyle": "-."},
+    "corrected (i)": {"color": plots.COLORS["TGP"], "linestyle": "--"},
+    "corrected (ii)": {"color": plots.PALETTE[1], "linestyle": "-."},
     "exact": {"color": plots.PALETTE[1], "linestyle": "-."},
 }
 TITLES = {"T1": "centred noise $\\mathcal{T}_1$", "T2": "bias of truncation $\\mathcal{T}_2$"}
