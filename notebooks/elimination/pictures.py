@@ -22,9 +22,11 @@ def steps(problem, states):
     drawn = chosen(states)
     for ax, i in zip(grid.flat, drawn):
         _batch(ax, problem, states[i])
-        ax.set(title=f"batch {i + 1}: {states[i]['counts'].sum():,} users", xlabel="arm $x$")
+        ax.set_title(f"batch {i + 1}: {states[i]['counts'].sum():,} users")
     for ax in grid[:, 0]:
         ax.set_ylabel("reward")
+    for ax in grid[-1]:
+        ax.set_xlabel("arm $x$")
     for ax in grid.flat[len(drawn) :]:
         ax.set_visible(False)
     return figure
@@ -40,7 +42,7 @@ def _batch(ax, problem, state):
     ax.plot(survivors, np.full(len(survivors), low), "s", color=COLOR, markersize=3)
     heights = 0.35 * span * state["counts"] / state["counts"].max()
     ax.vlines(x, low, low + heights, color="#999999", linewidth=1)
-    ax.set_ylim(low - 0.05 * span, f.max() + 0.9 * span)
+    ax.set_ylim(low - 0.05 * span, f.max() + 1.1 * span)
     widest = (state["upper"] - state["lower"])[state["before"]].max()
     if widest < 0.35 * span:
         _inset(ax, x, f, state)
@@ -57,7 +59,7 @@ def _inset(ax, x, f, state):
     arms = np.flatnonzero(state["before"])
     step = x[1] - x[0]
     low, high = state["lower"][arms].min(), state["upper"][arms].max()
-    zoom = ax.inset_axes([0.42, 0.62, 0.55, 0.36])
+    zoom = ax.inset_axes([0.44, 0.66, 0.54, 0.32])
     _band(zoom, x, f, state)
     known = state["upper"][arms] + state["lower"][arms]
     half = state["upper"][arms] - state["lower"][arms]
