@@ -1795,9 +1795,9 @@ class DoublingPE(Elimination):
         return type(given)(given.eps, float(self.reach[arm]), 0.0, float(self.centre[arm]))
 
     def next_plan(self) -> np.ndarray:
-        self.N = self.next_size()
+        self.N = self.next_size()  # step 1
         self.batch += self.N > 0
-        self.recentre()
+        self.recentre()  # step 2
         k = self.proved_copies(self.log - math.log(2)) if self.settings.kind == "heavy" else 1
         return self.batch_plan(self.N, k)
 
@@ -1856,7 +1856,7 @@ class DoublingPE(Elimination):
         size = self.sizes(np.full(self.problem.n, N / len(arms)))[arms]
         widest = size.max()
         Z = self.problem.Z[:, arms] * (widest / size)
-        return optimal_design(Z, N, self.ridge * widest**2)
+        return optimal_design(Z, N, self.ridge * widest**2)  # step 3
 
     @property
     def laplace(self) -> np.ndarray:
@@ -1913,11 +1913,11 @@ class DoublingPE(Elimination):
         sizes = self.sizes(self.design)
         fit = Fit(domain.Z, domain.lost, self.design, sizes, self.ridge, self.laplace, means)
         estimates, *parts = fit.arms()
-        width = self.widths(*parts)
-        self.mu = np.median(estimates, axis=1)
+        width = self.widths(*parts)  # step 4
+        self.mu = np.median(estimates, axis=1)  # step 4
         self.sigma = fit.sigma()
         self.beta = float((width / np.maximum(self.sigma, 1e-300)).max())  # width <= beta sigma
-        self.narrow(width)
+        self.narrow(width)  # step 5
         self.eliminate(fit, self.mu - width)
 
     def eliminate(self, fit: Fit, lower: np.ndarray) -> None:
@@ -1931,6 +1931,7 @@ class DoublingPE(Elimination):
         keep = np.ones(len(arms), dtype=bool)
         for rival in arms[order[: max(PAIRS // len(arms), 1)]].tolist():
             ahead, *parts = fit.differences(arms, rival)
+            # step 6
             keep &= np.median(ahead, axis=1) <= self.widths(*parts) + self.ROUNDING * self.B
         if not keep.any():  # medians may go round in circles
             keep[first_max(self.mu[arms])] = True

@@ -238,7 +238,7 @@ LINKS = [
     ("4", "Theorem 4 of the paper", ""),
     ("Curator 1", "Algorithm (Curator 1 of the paper: CTL)", ""),
     ("Lemma A", "Lemma A: a fixed design", ""),
-    ("the repaired theorem", "Theorem (MoMA-GP-UCB with adaptive designs)", ""),
+    ("the corrected theorem", "Theorem (MoMA-GP-UCB with adaptive designs)", ""),
     ("the Corollary", "Corollary of Theorem 4", ""),
     ("another proof", "Theorem (any)", ""),
     ("Lemma 4", "Lemma 10 of the paper", "number"),

@@ -13,9 +13,9 @@ matplotlib.use("Agg")
 import ldpbo_core as core
 
 show = pytest.importorskip("ldpbo.show")
-from ldpbo import experiments, plots, results
+from ldpbo import plots, results
 from notebooks.domains import boxes, snapshots
-from notebooks.elimination import coverage
+from notebooks.elimination import coverage, runs
 from notebooks.map import pictures as heatmaps
 from notebooks.which import choice
 
@@ -251,23 +251,25 @@ def test_missed_is_the_residual_of_the_projection():
 
 
 def test_coverage_of_batches_is_that_of_the_batches_played_by_hand():
-    options, found = dict(eps=2.0, curator=core.OneBit, constants="proved"), []
+    options = dict(eps=2.0, curator=core.OneBit, constants="proved", schedule="double")
+    found = []
     for trial in range(2):
         new, env, privacy, _ = core.streams(9, trial)
-        problem = experiments.problem_with_norm("se")(new)
+        problem = runs.source("se")(new)
         learner = core.make("PE", problem, 5000, rng=trial, **options)
         for _ in core.play_batches(learner, env, privacy):
-            found.append(
-                (trial, np.max(np.abs(problem.f - learner.mu) / (learner.beta * learner.sigma)))
-            )
-    got = coverage.batch_coverage(
-        experiments.problem_with_norm("se"), 5000, trials=2, seed=9, **options
-    )
-    assert (
-        got.tolist() == [max(x for i, x in found if i == trial) for trial in range(2)]
-        and 0 < got.min()
-        and got.max() < 1
-    )
+            above = (problem.f - learner.lower) / (learner.upper - learner.lower)
+            found.append((trial, np.abs(2 * above - 1).max()))
+    got = coverage.batch_coverage(runs.source("se"), 5000, trials=2, seed=9, **options)
+    wanted = [max(x for i, x in found if i == trial) for trial in range(2)]
+    np.testing.assert_allclose(got, wanted, rtol=1e-9)
+    assert 0 < got.min() and got.max() < 1
+
+
+def test_more_failures_than_are_tolerated_are_rare_and_one_fewer_would_not_be():
+    """P(Bin(40, 0.1) > 10) = 0.0015, P(Bin(40, 0.1) > 11) = 0.0004; no run, no failure."""
+    assert coverage.most_failures(40, 0.1, 0.001) == 11
+    assert coverage.most_failures(40, 0.1, 0.002) == 10
 
 
 def test_holm_multiplies_the_ordered_p_values_and_keeps_their_order():

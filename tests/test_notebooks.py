@@ -108,7 +108,7 @@ ALGORITHMS = {
     "tgp": {"Alg. 2"},
     "ata": {"Alg. 1", "Alg. 4"},
     "moma": {"Alg. 3"},
-    "elimination": {"PE"},
+    "elimination": {"PE", "DoublingPE"},
 }
 
 

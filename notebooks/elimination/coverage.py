@@ -1,6 +1,7 @@
 """How much of their bands the batches of elimination use."""
 
 import numpy as np
+from scipy import stats
 from threadpoolctl import threadpool_limits
 
 import ldpbo_core as core
@@ -10,8 +11,9 @@ import ldpbo_core as core
 def batch_coverage(problem, T, *, trials, seed, **options):
     """Play elimination on sums of reports, on new functions in every trial.
 
-    problem: function from a seed to a Problem. -> the largest |f - mu|/(beta sigma) over the arms
-    and batches of each trial, (trials,)
+    problem: function from a seed to a Problem. -> (trials,): the largest distance of f from the
+    middle of what is known of an arm, over half its width, among all arms and batches. What is
+    known is the intersection of all bands so far: above 1 a band has failed.
     """
     use = np.empty(trials)
     for trial in range(trials):
@@ -24,5 +26,13 @@ def batch_coverage(problem, T, *, trials, seed, **options):
 
 
 def _largest_use(learner, f):
-    """Compute the share of its band that a learner needs at the arm that needs most."""
-    return (np.abs(f - learner.mu) / (learner.beta * learner.sigma)).max()
+    """Compute the share of its interval that a learner needs at the arm that needs most."""
+    middle = (learner.upper + learner.lower) / 2
+    half = (learner.upper - learner.lower) / 2
+    return (np.abs(f - middle) / half).max()
+
+
+def most_failures(trials, delta, alarm):
+    """Failures that are no cause for alarm: more occur with probability at most `alarm`, if a run
+    fails with probability delta."""
+    return int(stats.binom.isf(alarm, trials, delta))
