@@ -20,6 +20,7 @@ TITLES = {
     "light": "light sensors",
     "stocks": "stock prices",
 }
+SHORT = {"se": "SE", "matern": "Matérn", "light": "light", "stocks": "stocks"}
 GREYS = {"local": "black", "aggregator": "#666666", "none": "#aaaaaa"}
 STEPS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10])
 
@@ -94,7 +95,7 @@ def rows(best, data, problems, write):
         part = best[(best.problem == problem) & (best.data == data)]
         for eps in sorted(part.eps.unique()):
             cells = [write(value(part, eps=eps, share=share)) for share in SHARES]
-            found.append([TITLES[problem], f"{eps:g}", *cells])
+            found.append([SHORT[problem], f"{eps:g}", *cells])
     return found
 
 

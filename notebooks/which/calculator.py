@@ -1,9 +1,12 @@
 """The calculator of the page: stored numbers of users, as a small form that needs no network."""
 
 import json
+import math
 
+import numpy as np
 from IPython.display import HTML
 
+STEPS = (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 SHARES = {"half": 0.5, "tenth": 0.1}
 PROBLEMS = {
     "se": "very smooth (SE kernel, 100 arms)",
@@ -64,7 +67,8 @@ style="width:10rem" aria-label="privacy level, from 0.1 to 3"></label>
       const points = runs[find("problem").value][find("trust").value][share];
       const [users, who] = between(points, eps);
       return `<p style="margin:.2rem 0"><strong>A ${share}</strong> of uniform play's regret: `
-        + `<strong>${time(users / day)}</strong> (about ${count(users)} users, ${learners[who]})</p>`;
+        + `<strong>${time(users / day)}</strong> `
+        + `(about ${count(users)} users, ${learners[who]})</p>`;
     });
     find("answer").innerHTML = lines.join("");
   };
@@ -108,9 +112,17 @@ def form(table):
     return HTML(page)
 
 
+def about(x):
+    """Write a number of users with the digits that a dozen functions support."""
+    power = 10.0 ** math.floor(math.log10(x))
+    return f"{power * min(STEPS, key=lambda step: abs(math.log(step * power / x))):,.0f}"
+
+
 def users_below(run, share):
     """Return the number of users after which a campaign's mean relative regret stays below
     `share`."""
-    relative = (run.regret / (run.t * run.uniform[:, None])).mean(axis=0)
-    above = (relative >= share).nonzero()[0]
-    return float(run.t[min(above[-1] + 1, len(run.t) - 1)]) if len(above) else float(run.t[0])
+    users = np.geomspace(run.t[0], run.t[-1], 1001)
+    regret = [np.interp(users, [0, *run.t], [0, *lost]) for lost in run.regret]
+    relative = (np.array(regret) / (users * run.uniform[:, None])).mean(axis=0)
+    above = np.flatnonzero(relative >= share)
+    return float(users[min(above[-1] + 1, len(users) - 1)]) if len(above) else float(users[0])
