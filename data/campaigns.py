@@ -2,8 +2,7 @@
 
     .venv/bin/python data/campaigns.py [FILE]         # about an hour on one core
 
-Writes data/campaigns.csv, or FILE. Read by the pages "One bit is enough" (proved widths) and "How
-many users do I need?" (order constants, and one-bit GP-UCB).
+Writes data/campaigns.csv, or FILE. Read by the page "One bit is enough".
 """
 
 import sys

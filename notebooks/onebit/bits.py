@@ -19,6 +19,12 @@ def problem(kernel, seed, trial):
     return dataclasses.replace(found, B=norm, F=norm)
 
 
+def problem_in_range(kernel, seed, trial):
+    """Return the problem of a trial whose curator is told the range max|f| instead of the norm."""
+    found = problem(kernel, seed, trial)
+    return dataclasses.replace(found, F=float(np.abs(found.f).max()))
+
+
 def name_of(row):
     """Name a stored run by its learner, its constants in the words of this book, and its reports.
 

@@ -136,7 +136,7 @@ def draw_users(best, per_day, problems=("se", "matern")):
         ax.set(xlabel=r"privacy $\epsilon$ (smaller is stricter)", xlim=(0.08, 4))
         ax.set_xticks([0.1, 0.3, 1, 3], ["0.1", "0.3", "1", "3"])
         ax.minorticks_off()
-    axes[0].set_ylabel("users")
+    axes[0].set(ylabel="users", ylim=(100, 1e10))
     scale = (lambda users: users / per_day, lambda days: days * per_day)
     axes[-1].secondary_yaxis("right", functions=scale).set_ylabel(f"days at {per_day:,} a day")
     plots.legend_below(figure, 2)
