@@ -18,4 +18,5 @@ class UCB1(core.Learner):
         self.sums[arm] += y
         self.mu = self.sums / self.counts
         self.sigma = 1 / np.sqrt(self.counts)
-        self.beta = np.sqrt(2 * self.settings.c * np.log(self.t + 2))  # c: variance of a report
+        # c is the variance of a report
+        self.beta = np.sqrt(2 * self.settings.c * np.log(self.t + 2))

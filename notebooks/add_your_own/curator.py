@@ -22,7 +22,7 @@ class Piecewise(core.CTL):
     def report(self, y, draw):
         left = (self.C + 1) / 2 * self.clip(y) / self.bound - (self.C - 1) / 2
         below = self.low * (left + self.C)  # chance of a report below `left`
-        within = self.low * np.exp(self.eps) * (self.C - 1)  # of one in [left, left + C - 1]
+        within = self.low * np.exp(self.eps) * (self.C - 1)  # in the high part
         jump = np.clip((draw - below) / within, 0, 1)  # 0 to 1 through the high part
         rest = draw - jump * within
         return self.bound * (rest / self.low - self.C + jump * (self.C - 1))
