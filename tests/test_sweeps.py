@@ -528,3 +528,34 @@ def test_stored_campaigns_are_those_declared_and_one_chosen_at_random_is_recompu
         again[column] = again[column].map("{:.4f}".format)
     columns = [*keys, "t", "mean", "low", "high"]
     assert again[columns].astype(str).values.tolist() == groups[key][columns].values.tolist()
+
+
+def test_stored_numbers_of_users_are_those_declared_and_some_are_recomputed_exactly(monkeypatch):
+    """data/users.csv: two cells chosen by its own bytes. The paper's tables are not shipped."""
+    monkeypatch.delenv("LDPBO_DATA", raising=False)
+    spec = importlib.util.spec_from_file_location("users", ROOT / "data/users.py")
+    spec.loader.exec_module(users := importlib.util.module_from_spec(spec))
+    path = ROOT / "data/users.csv"
+    stored = pd.read_csv(path, dtype=str, keep_default_na=False)
+    keys = "problem data learner trust eps".split()
+    places = [("se", "synthetic"), ("matern", "synthetic")]
+    places += [(name, data) for data in ("stand-in", "original") for name in ("light", "stocks")]
+    kinds = [
+        (learner, trust, "" if eps is None else f"{eps:g}") for learner, trust, eps in users.KINDS
+    ]
+    groups = dict(list(stored.groupby(keys, sort=False)))
+    assert list(groups) == [(*place, *kind) for place in places for kind in kinds]
+    assert stored.code.nunique() == 1
+    problems = users.problems()
+    for i, place in enumerate(
+        (places[draw(path.read_bytes()) % 2], places[2 + draw(path.read_bytes()) % 2])
+    ):
+        if place not in problems:
+            continue
+        kind = users.KINDS[draw(path.read_bytes() + bytes([i])) % len(users.KINDS)]
+        again = users.rows(place, problems[place], *kind)
+        kept = groups[(*place, kind[0], kind[1], "" if kind[2] is None else f"{kind[2]:g}")]
+        for column in ("users", "low", "high"):
+            assert again[column].map("{:.3g}".format).tolist() == kept[column].tolist(), place
+        assert again.share.astype(str).tolist() == kept.share.tolist()
+        assert again.runs.astype(str).tolist() == kept.runs.tolist() and again.runs.min() >= 8

@@ -4,7 +4,6 @@ import pandas as pd
 
 from ldpbo import results
 
-TWIN = {"2b": "2e", "3b": "2e", "2c": "2f", "3c": "2f", "3a": "2d"}  # the same without privacy
 NOTHING = "–"
 
 
@@ -36,11 +35,6 @@ class Choice:
             return NOTHING
         learner, share, _ = self.best[key]
         return f"{learner}: {share:.2f}" + "*" * int(self.clear[key])
-
-    def without_privacy(self, panel, T):
-        """Write the best tuned regret on the same problem without privacy."""
-        key = (TWIN.get(panel), T, "tuned")
-        return f"{self.best[key][1]:.2f}" if key in self.best else NOTHING
 
     def summary(self, panels, T):
         """Count how often a learner is the best of these panels at order constants.

@@ -1,0 +1,116 @@
+"""The calculator of the page: stored numbers of users, as a small form that needs no network."""
+
+import json
+
+from IPython.display import HTML
+
+SHARES = {"half": 0.5, "tenth": 0.1}
+PROBLEMS = {
+    "se": "very smooth (SE kernel, 100 arms)",
+    "matern": "rougher (Matérn 5/2 kernel, 100 arms)",
+    "light": "the light sensors (41 arms)",
+    "stocks": "the stock prices (a few dozen arms)",
+}
+LEARNERS = {"GP-UCB": "GP-UCB that seldom switches", "PE": "elimination in doubling batches"}
+PAGE = """
+<div class="ldpbo-calculator" style="border:1px solid var(--pst-color-border,#999);
+border-radius:.5rem;padding:1rem;margin:1rem 0">
+<p style="display:flex;flex-wrap:wrap;gap:.8rem 1.5rem;margin:0 0 .6rem">
+<label>Users a day<br><input id="calc-day" type="number" min="1" value="50000"
+style="width:8rem"></label>
+<label>Privacy ε: <output id="calc-eps-text">1</output><br>
+<input id="calc-eps" type="range" min="-1" max="0.477" step="0.001" value="0"
+style="width:10rem" aria-label="privacy level, from 0.1 to 3"></label>
+<label>Whom users trust<br><select id="calc-trust">
+<option value="local">nobody: one bit each</option>
+<option value="aggregator">an aggregator of sums</option></select></label>
+<label>The arms are<br><select id="calc-problem" style="max-width:100%">OPTIONS</select></label>
+</p>
+<div id="calc-answer" aria-live="polite"></div>
+</div>
+<script>
+(() => {
+  const runs = RUNS, learners = LEARNERS;
+  const find = (id) => document.getElementById("calc-" + id);
+  const round = (x) => {
+    const power = 10 ** Math.floor(Math.log10(x));
+    const steps = [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+    const far = (s) => Math.abs(Math.log((s * power) / x));
+    return power * steps.reduce((a, b) => (far(b) < far(a) ? b : a));
+  };
+  const count = (x) => {
+    const n = round(x);
+    if (n >= 1e9) return n / 1e9 + " billion";
+    if (n >= 1e6) return n / 1e6 + " million";
+    return Math.round(n).toLocaleString("en");
+  };
+  const time = (days) => {
+    if (days < 1.25) return "within a day";
+    const [size, word] = days >= 730 ? [365.25, "years"] : days >= 60 ? [7, "weeks"] : [1, "days"];
+    return "about " + round(days / size).toLocaleString("en") + " " + word;
+  };
+  const between = (points, eps) => {  // log-log, between the levels that were run
+    let i = points.findIndex((p) => p[0] >= eps - 1e-9);
+    i = Math.max(i < 0 ? points.length - 1 : i, 1);
+    const [a, b] = [points[i - 1], points[i]];
+    const w = Math.log(eps / a[0]) / Math.log(b[0] / a[0]);
+    return [Math.exp(Math.log(a[1]) * (1 - w) + Math.log(b[1]) * w), w < 0.5 ? a[2] : b[2]];
+  };
+  const answer = () => {
+    const eps = Math.min(Math.max(10 ** Number(find("eps").value), 0.1), 3);
+    const day = Math.max(Number(find("day").value) || 1, 1);
+    find("eps-text").textContent = eps.toPrecision(2);
+    const lines = ["half", "tenth"].map((share) => {
+      const points = runs[find("problem").value][find("trust").value][share];
+      const [users, who] = between(points, eps);
+      return `<p style="margin:.2rem 0"><strong>A ${share}</strong> of uniform play's regret: `
+        + `<strong>${time(users / day)}</strong> (about ${count(users)} users, ${learners[who]})</p>`;
+    });
+    find("answer").innerHTML = lines.join("");
+  };
+  for (const id of ["day", "eps", "trust", "problem"]) find(id).addEventListener("input", answer);
+  answer();
+})();
+</script>
+"""
+
+
+def stored_runs(table):
+    """Return {problem: {trust: {share: [[eps, users, learner], ...]}}} of the private rows.
+
+    Where results on the paper's own data are stored they are used, else those on the stand-ins.
+    """
+    order = {"synthetic": 0, "original": 0, "stand-in": 1}
+    table = table.assign(rank=table["data"].map(order)).dropna(subset="eps")
+    keys = ["problem", "trust", "eps", "share"]
+    chosen = table.sort_values(["rank", "users"], kind="stable").drop_duplicates(keys)
+    found = {}
+    for row in chosen.sort_values("eps").to_dict("records"):
+        for name, share in SHARES.items():
+            if row["share"] == share:
+                kinds = found.setdefault(row["problem"], {}).setdefault(row["trust"], {})
+                point = [row["eps"], row["users"], row["learner"]]
+                kinds.setdefault(name, []).append(point)
+    return found
+
+
+def form(table):
+    """Return the calculator as a piece of HTML that holds its numbers."""
+    options = [f'<option value="{key}">{text}</option>' for key, text in PROBLEMS.items()]
+    parts = {
+        "OPTIONS": "".join(options),
+        "RUNS": json.dumps(stored_runs(table)),
+        "LEARNERS": json.dumps(LEARNERS),
+    }
+    page = PAGE
+    for name, text in parts.items():
+        page = page.replace(name, text, 1)
+    return HTML(page)
+
+
+def users_below(run, share):
+    """Return the number of users after which a campaign's mean relative regret stays below
+    `share`."""
+    relative = (run.regret / (run.t * run.uniform[:, None])).mean(axis=0)
+    above = (relative >= share).nonzero()[0]
+    return float(run.t[min(above[-1] + 1, len(run.t) - 1)]) if len(above) else float(run.t[0])
