@@ -819,10 +819,10 @@ class Learner:
     """The base class of all algorithms, and of your own: play argmax mu + beta sigma, then update.
 
     Write
-        start(self)             what is kept between rounds; self.mu (n,) = 0, self.sigma (n,) and
+        start()                 what is kept between rounds; self.mu (n,) = 0, self.sigma (n,) and
                                 self.beta = B are there
-        update(self, arm, y)    what report y of `arm` changes: new self.mu, self.sigma, self.beta
-        choose(self)            if the arm to play is not argmax mu + beta sigma; an index
+        update(arm, y)          what report y of `arm` changes: new self.mu, self.sigma, self.beta
+        choose()                if the arm to play is not argmax mu + beta sigma; an index
         presets, anytime        the `constants` it has a width for; True if T may be None
     Read self.problem (n, K, B; f is for regret alone), self.settings (T, lam, delta, curator, ...),
     self.t (reports told so far), and draw from self.rng. The class itself goes where names go:

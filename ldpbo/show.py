@@ -148,9 +148,10 @@ def markdown(text):
 
 
 def source(path):
-    """Show a Python file of the repository."""
+    """Show a file of Python or JavaScript of the repository."""
     text = (results.ROOT / path).read_text("utf-8")
-    display({"text/markdown": f"```python\n{text}```"}, raw=True)
+    language = "python" if path.endswith(".py") else "javascript"
+    display({"text/markdown": f"```{language}\n{text}```"}, raw=True)
 
 
 def coverage_table(uses, delta, prefix, first=None, more=None):

@@ -3,6 +3,7 @@ come; what is said to whom."""
 
 import dataclasses
 import functools
+import json
 import math
 import multiprocessing
 import os
@@ -834,34 +835,40 @@ def test_papermill_itself_is_stopped(given, went_on, tmp_path):
 
 @pytest.fixture(scope="module")
 def page():
-    """The code of the page, run -> its names."""
+    """The code of the page, run at a small size -> its names."""
     import matplotlib
 
     matplotlib.use("Agg")
-    text = (ROOT / "book/add_your_own.md").read_text("utf-8")
-    cells = re.findall(r"^```\{code-cell\} ipython3\n(.*?)^```", text, re.M | re.S)
-    assert len(cells) == 4
-    assert max(len(line) for cell in cells for line in cell.splitlines()) <= 100
+    notebook = json.loads((ROOT / "notebooks/add_your_own.ipynb").read_text("utf-8"))
+    cells = {c["id"]: "".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"}
     names = {"__name__": "add_your_own"}
-    for cell in cells:
-        exec(cell.replace("T = 3000", "T = 300"), names)
+    for name in ("parameters", "imports", "run", "fig", "clicks"):
+        exec(cells[name].replace("T = 3000", "T = 300"), names)
     return names
 
 
 def test_the_page_compares_a_readers_algorithm_and_curator_with_the_papers(page):
+    assert list(page["runs"]) == ["OneBit", "Piecewise"]
     for run in page["runs"].values():
         assert run.records["names"] == ["TGP", "GP-UCB", "UCB1"]
-    lines = page["ax"].get_lines()
-    assert len(lines) == 7
-    assert lines[2].get_label() == "UCB1, OneBit"
-    assert lines[5].get_label() == "UCB1, Piecewise"
+    for ax in page["figure"].axes:
+        labels = [line.get_label() for line in ax.get_lines()]
+        assert len(labels) == 4
+        assert labels[0] == "uniform play" and labels[3] == "UCB1 (your own)"
+
+
+def test_the_pages_classes_are_short():
+    """Thirty lines for an algorithm and its comparison; a curator takes more formulas."""
+    folder = ROOT / "notebooks/add_your_own"
+    for name, most in {"algorithm": 25, "curator": 40, "rewards": 20}.items():
+        assert len((folder / f"{name}.py").read_text("utf-8").splitlines()) <= most
 
 
 def test_the_pages_curator_is_private_unbiased_and_of_the_variance_it_says(page):
     """Exactly, on a grid of draws: the report rises with the draw, and its slope is 1/density."""
     u = (np.arange(200_000) + 0.5) / 200_000
     for eps in (0.5, 1.0, 2.0, 5.0):
-        curator = page["Piecewise"](eps, 1.0, 0.5)
+        curator = page["curator"].Piecewise(eps, 1.0, 0.5)
         for y in (-1.5, -0.4, 0.0, 1.5):
             reports = curator.report(y, u)
             density = np.diff(u) / np.diff(reports)

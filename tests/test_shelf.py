@@ -168,14 +168,14 @@ def test_the_archive_is_the_same_each_time_and_holds_what_a_reader_needs_and_no_
 
 
 def test_the_first_page_of_a_part_says_how_long_it_takes_and_what_to_know(tmp_path):
-    toc = "parts: [{caption: Privacy, chapters: [{file: a, sections: [{file: b}]}]}]\n"
+    toc = "parts: [{caption: Audit, chapters: [{file: a, sections: [{file: b}]}]}]\n"
     (tmp_path / "_toc.yml").write_text(toc)
     (tmp_path / "a.md").write_text("# Title\n\nText.\n")
     (tmp_path / "b.md").write_text("word " * 10 * shelf.WORDS_A_MINUTE)
     ((path, content),) = shelf.part_heads(tmp_path).items()
     assert path == tmp_path / "a.md"
     before = "Good to know before: the curator's page."
-    line = f"*Privacy: 2 pages, about 10 minutes to read. {before}*"
+    line = f"*Audit: 2 pages, about 10 minutes to read. {before}*"
     assert content.decode().startswith(f"# Title\n\n{line}")
 
 
@@ -184,3 +184,18 @@ def test_every_part_that_wants_a_head_is_in_the_table_of_contents():
     assert all(f"caption: {part}\n" in toc for part in shelf.NEEDS), [
         p for p in shelf.NEEDS if f"caption: {p}\n" not in toc
     ]
+
+
+def test_the_first_page_has_the_ledger_as_one_bar_and_the_version_of_the_citation():
+    claims = (ROOT / "book/claims.md").read_text("utf-8")
+    rows = shelf.verdicts(claims)
+    text = shelf.first_page((ROOT / "book/index.md").read_text("utf-8"), claims)
+    widths = [int(n) for n in re.findall(r"flex-grow: (\d+)", text)]
+    assert len(widths) == len(shelf.BADGES) and sum(widths) == len(rows) > 50
+    said = [int(n) for n in re.findall(r"\b\d+\b", claims.split("\n\n")[2])]
+    assert said == [len(rows), *widths]
+    assert f"[The ledger](claims): {len(rows)} claims" in text
+    version = re.search(r"^version: (\S+)", (ROOT / "CITATION.cff").read_text("utf-8"), re.M)[1]
+    assert f"version = {{{version}}}" in text
+    assert not re.search(r"\{(minutes|ledger-bar|\{version|\{year)", text)
+    assert len(re.findall(r"\*To (?:read|skim): \d+ minutes", text)) == 3

@@ -10,6 +10,7 @@ import json
 import math
 import re
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import yaml
@@ -32,14 +33,12 @@ BADGES = {
     "cannot be tested": "open",
 }
 NEEDS = {
-    "The paper": "probability and linear algebra; nothing about bandits or privacy",
-    "Experiments": "the idea of the three algorithms, from *The paper*",
-    "Lower bounds": "Fourier transforms, Kullback–Leibler divergence",
-    "Upper bounds": "martingales, the algorithms' pages",
-    "Beyond the paper": "the posterior from *The paper*; the proofs also want martingales",
-    "Use it": "nothing but Python",
-    "Privacy": "the curator's page",
-    "Verdict": "the paper, or its five pages here",
+    "Start here": "averages and probabilities",
+    "The paper": "probability and linear algebra, and *Start here*",
+    "What holds": "the paper, or its pages here",
+    "What to use": "*Start here*; the code wants nothing but Python",
+    "Proofs": "the algorithms' pages, martingales; for lower bounds Fourier transforms",
+    "Audit": "the curator's page",
 }
 ARCHIVED = """
     *.py ldpbo/* tools/*.py *.md *.yml *.toml *.lock Makefile LICENSE CITATION.cff notebooks/**/*
@@ -72,11 +71,14 @@ def build(folder: Path) -> dict[Path, Path]:
     """Write everything below `folder` -> {where it belongs in the renderer's sources: file}."""
     claims = (ROOT / "book/claims.md").read_text("utf-8")
     notation = (ROOT / "book/notation.md").read_text("utf-8")
+    index = (ROOT / "book/index.md").read_text("utf-8")
     made = {
         "book/api.md": api.page().encode(),
         "book/_static/ldpbo.zip": archive(),
         "book/claims.md": link_tests(ledger(claims)).encode(),
         "book/notation.md": link_tests(notation).encode(),
+        "book/index.md": first_page(index, claims).encode(),
+        "book/_static/claims.json": (json.dumps(verdicts(claims), indent=1) + "\n").encode(),
     }
     sources = [Path(module.__file__) for module in api.MODULES]
     for path in [*sources, *(ROOT / "tests").glob("test_*.py")]:
@@ -109,6 +111,54 @@ def claim_row(line: str) -> str:
     verdict = line.split(" | ")[1].strip()
     badge = f'<span class="verdict {BADGES[verdict]}">{verdict}</span>'
     return line.replace(f"| {verdict} |", f"| {badge} |", 1)
+
+
+def verdicts(claims: str) -> list[dict[str, str]]:
+    """Read the ledger -> its rows: claim, statement, verdict, evidence, test, in plain Markdown."""
+    rows = []
+    for line in claims.splitlines():
+        found = re.match(r"\| \*\*(C-[\w-]+)\*\* (.*) \|$", line)
+        if found:
+            cells = found[2].split(" | ")
+            row = dict(zip(("statement", "verdict", "evidence", "test"), cells, strict=True))
+            rows.append({"claim": found[1]} | row)
+    return rows
+
+
+def first_page(text: str, claims: str) -> str:
+    """Write into the first page the ledger's bar, the minutes to read and the version."""
+    text = text.replace("{ledger-bar}", ledger_bar(claims))
+    text = re.sub(r"\{minutes\}`([^`]+)`", lambda found: str(minutes(found[1].split())), text)
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+    text = text.replace("{{version}}", f"{{{citation['version']}}}")
+    return text.replace("{{year}}", f"{{{config['copyright']}}}")
+
+
+def ledger_bar(claims: str) -> str:
+    """Draw the verdicts as one bar of HTML, each part as wide as its number of claims."""
+    counts = Counter(row["verdict"] for row in verdicts(claims))
+    parts = []
+    for verdict, badge in BADGES.items():
+        count = counts[verdict]
+        label = f'<span>{count}</span><span class="what">{verdict}</span>'
+        parts.append(f'<li class="verdict {badge}" style="flex-grow: {count}">{label}</li>')
+    return f'<ul class="ledger-bar" aria-label="Verdicts">{"".join(parts)}</ul>'
+
+
+def minutes(names: list[str]) -> int:
+    """Estimate how long it takes to read these pages' prose, in steps of five minutes."""
+    paths = []
+    for name in names:
+        notebook = ROOT / f"notebooks/{name}.ipynb"
+        paths.append(notebook if notebook.exists() else ROOT / f"book/{name}.md")
+    return reading_time(paths)
+
+
+def reading_time(paths: list[Path]) -> int:
+    """Estimate the minutes that the prose of these files takes, in steps of five."""
+    words = sum(len(text.split()) for path in paths for text in prose(path))
+    return max(5, 5 * round(words / WORDS_A_MINUTE / 5))
 
 
 def link_tests(text: str) -> str:
@@ -220,11 +270,9 @@ def part_heads(source: Path) -> dict[Path, bytes]:
         if caption not in NEEDS:
             continue
         files = pages_of(part, source)
-        words = sum(len(text.split()) for file in files for text in prose(file))
-        minutes = max(5, 5 * round(words / WORDS_A_MINUTE / 5))
         count = "1 page" if len(files) == 1 else f"{len(files)} pages"
         line = (
-            f"*{caption}: {count}, about {minutes} minutes to read. "
+            f"*{caption}: {count}, about {reading_time(files)} minutes to read. "
             f"Good to know before: {NEEDS[caption].replace('*', '')}.*"
         )
         first, *_ = prose(files[0])

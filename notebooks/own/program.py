@@ -7,26 +7,34 @@ TEMPLATE = """\
 import numpy as np
 import ldpbo_core as core
 
-table = core.read_table({table!r})
-rewards = np.clip(table.values, {bottom:g}, {ceiling:g}) - {middle:g}
-problem = core.Problem(K=core.empirical_kernel(rewards), B={B:g}, R={R:g},
-                       v={v:g}, c={c:g})   # f is not known
-learner = core.make({learner!r}, problem, {users}, eps={eps:g}, curator=core.OneBit)
-curator = core.OneBit({eps:g}, problem.B, problem.R)   # runs on the user's device
+low, high = {low:g}, {high:g}               # the range of a reward, known beforehand
+table = core.read_table({table!r}{missing})
+known = core.table_problem(table.values, low=low, high=high)    # public data
+problem = core.Problem(K=known.K, B={B:.6g}, F=known.F, R=known.R, Y=known.Y)  # no f
+learner = core.make({learner!r}, problem, {users}, eps={eps:g}, rng=0,
+                    curator=core.OneBit, {options})
+device = np.random.default_rng()            # SystemRandom in earnest: see notebooks/deploy
 
-def ask_user(arm):              # replace: a new user's reward of this arm
-    return np.random.default_rng().choice(rewards[:, arm])
+def ask_users(arm, count):                  # replace: rewards of `count` new users
+    return device.choice(table.values[:, arm], count)
 
-for t in range(100):            # {users} in earnest
-    arm = learner.ask()
-    learner.tell(curator.privatise(ask_user(arm)))
-print("best so far:", table.names[int(learner.mu.argmax())])
+while learner.t < {users}:                  # one by one: learner.tell(report, arm)
+    plays = learner.plan()                  # users for each arm, all out at once
+    sums = np.zeros(problem.n)
+    for arm in np.flatnonzero(plays):
+        rewards = np.clip(ask_users(arm, plays[arm]), low, high) - (low + high) / 2
+        sums[arm] = learner.curator(arm).privatise(rewards, device).sum()
+    learner.tell_sums(plays, sums)
+arm, lower, upper = learner.best()
+middle = (low + high) / 2
+print(f"best: {{table.names[arm]}}, mean in [{{lower + middle:.3g}}, {{upper + middle:.3g}}]")
 """
 
 
-def write(problem, **given):
-    """Write the program for a problem."""
-    return TEMPLATE.format(B=problem.B, R=problem.R, v=problem.v, c=problem.c, **given)
+def write(problem, options, **given):
+    """Write the program for a problem; options: those of the learner, as keywords of `make`."""
+    words = ", ".join(f"{key}={value!r}" for key, value in options.items())
+    return TEMPLATE.format(B=problem.B, options=words, **given)
 
 
 def run(text):

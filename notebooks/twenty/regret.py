@@ -1,0 +1,49 @@
+"""The price of privacy on the running example: regret against visitors, three kinds of reports."""
+
+import numpy as np
+
+import ldpbo_core as core
+from ldpbo import plots
+from notebooks.twenty import example
+
+KEYS = {"none": "no privacy", "bit": "one bit", "laplace": "Laplace"}
+DASHES = {"no privacy": "--", "one bit": "-", "Laplace": "-."}
+
+
+def measure(T, eps, trials, seed):
+    """Play GP-UCB at proved widths -> {reports: (visitors, mean relative regret)}."""
+    private = {"one bit": core.OneBit, "Laplace": core.CTL}
+    found = {}
+    for name in KEYS.values():
+        given = {"trials": trials, "seed": seed, "name": "GP-UCB", "switch": 0.1, "lam": None}
+        if name in private:
+            given |= {"eps": eps, "curator": private[name]}
+        run = core.simulate_batches(example.PROBLEM, T, constants="proved", **given)
+        found[name] = run.t, (run.regret / (run.t * run.uniform[0])).mean(axis=0)
+    return found
+
+
+def users(curve, share):
+    """Name the number of visitors from which on the relative regret stays below a share."""
+    t, values = curve
+    above = np.flatnonzero(values >= share)
+    if above.size and above[-1] == len(t) - 1:
+        return f"more than {t[-1]:,}"
+    first = int(t[above[-1] + 1]) if above.size else int(t[0])
+    return f"{first:,}" if first < 1000 else f"about {round(first, -2):,}"
+
+
+def draw(curves):
+    """Draw relative regret against visitors, with labels at the lines -> (figure, data)."""
+    figure, ax = plots.axes(height=3.2)
+    data = {}
+    ax.axhline(1, **plots.line_style("uniform"))
+    beside = {"textcoords": "offset points", "xytext": (5, -3), "fontsize": 9}
+    for name, (t, values) in curves.items():
+        ax.plot(t, values, color=plots.COLORS["GP-UCB"], linestyle=DASHES[name], label=name)
+        ax.annotate(name, (t[-1], values[-1]), annotation_clip=False, **beside)
+        data |= {f"visitors, {name}": t, name: values}
+    ax.set(xscale="log", xlabel="visitors", ylabel="regret / regret of uniform play")
+    ax.set(xlim=(10, t[-1]), ylim=(0, 1.15))
+    ax.annotate("uniform play", (t[-1], 1), annotation_clip=False, **beside)
+    return figure, data
