@@ -28,7 +28,7 @@ while learner.t < {users}:                  # one by one: learner.tell(report, a
     learner.tell_sums(plays, sums)
 arm, lower, upper = learner.best()
 middle = (low + high) / 2
-if lower <= -problem.F:                     # all that is known is the range
+if upper - lower > problem.F:               # more than half of the range
     print("best: no arm can be named yet, there were too few users")
 else:
     bounds = f"[{{lower + middle:.3g}}, {{upper + middle:.3g}}]"
