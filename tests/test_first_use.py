@@ -897,3 +897,51 @@ def test_the_pages_rewards_are_its_own(page):
 
 def test_own_classes_travel_by_reference_alone():
     assert len(pickle.dumps(own.Greedy)) < 60
+
+
+# ---- The page "Your own data" --------------------------------------------------------------------
+
+
+def star_ratings():
+    """1 to 5 stars of 6 films; the first column is the worst, the fourth the best."""
+    rng = np.random.default_rng(3)
+    means = np.array([2.3, 2.9, 3.3, 4.1, 3.0, 2.6])
+    return np.clip(np.round(rng.normal(means, 0.8, (400, 6))), 1, 5)
+
+
+def test_the_forecast_has_no_cliff_at_any_number_of_users():
+    from notebooks.own import forecast
+
+    problem, has_norm = forecast.read_problem(star_ratings(), 1.0, 5.0)
+    assert has_norm
+    for label in forecast.CANDIDATES:
+        ends = []
+        for users in (100_000, 100_001):
+            _, relative = forecast.run(problem, label, users, trials=2, seed=1, eps=1.0)
+            ends.append(relative[:, -1].mean())
+        assert ends[0] == pytest.approx(ends[1], rel=0.02), label
+
+
+def test_nothing_is_recommended_whose_interval_reaches_uniform_play():
+    from notebooks.own import forecast
+
+    unsure = {"a": np.array([0.2, 1.2]), "b": np.array([0.99, 1.01])}
+    assert forecast.choose(unsure) is None
+    sure = unsure | {"c": np.array([0.5, 0.52, 0.51]), "d": np.array([0.6, 0.62, 0.61])}
+    assert forecast.choose(sure) == "c"
+
+
+@pytest.mark.parametrize("users, says", [(200, "no arm can be named yet"), (60_000, "Film D")])
+def test_the_printed_program_names_the_right_arm_or_none(tmp_path, users, says):
+    from notebooks.own import forecast, program
+
+    path = tmp_path / "films.csv"
+    names = ",".join(f"Film {letter}" for letter in "ABCDEF")
+    np.savetxt(path, star_ratings(), delimiter=",", header=names, comments="", fmt="%d")
+    problem, _ = forecast.read_problem(star_ratings(), 1.0, 5.0)
+    for label in forecast.PROVED:
+        name, options = forecast.learner_options(label)
+        options.pop("curator")
+        told = dict(table=str(path), missing="", low=1.0, high=5.0, eps=2.0)
+        text = program.write(problem, options, learner=name, users=users, **told)
+        assert says in program.run(text), label

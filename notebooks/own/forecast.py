@@ -15,6 +15,19 @@ PROVED = [label for label in CANDIDATES if label.endswith("proved")]
 FARTHEST = 10**10  # users up to which the number needed is looked for
 
 
+def read_problem(rewards, low, high):
+    """Make the problem of a table -> (problem, whether its means have a norm to prove with).
+
+    With fewer rows than columns the table's kernel knows no function through its means.
+    """
+    try:
+        return core.table_problem(rewards, low=low, high=high), True
+    except ValueError as error:
+        if "has no norm" not in str(error):
+            raise
+    return core.table_problem(rewards, low=low, high=high, B=10 * (high - low)), False
+
+
 def learner_options(label):
     """Split a candidate's options -> (name, the others), as `make` takes them."""
     options = CANDIDATES[label] | {"curator": core.OneBit}

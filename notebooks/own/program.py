@@ -9,8 +9,9 @@ import ldpbo_core as core
 
 low, high = {low:g}, {high:g}               # the range of a reward, known beforehand
 table = core.read_table({table!r}{missing})
-known = core.table_problem(table.values, low=low, high=high)    # public data
-problem = core.Problem(K=known.K, B={B:.6g}, F=known.F, R=known.R, Y=known.Y)  # no f
+seen = np.clip(table.values, low, high)     # public data, for the kernel
+known = core.table_problem(seen, low=low, high=high, B={B:.6g})
+problem = core.Problem(K=known.K, B=known.B, F=known.F, R=known.R, Y=known.Y)  # no f
 learner = core.make({learner!r}, problem, {users}, eps={eps:g}, rng=0,
                     curator=core.OneBit, {options})
 device = np.random.default_rng()            # SystemRandom in earnest: see notebooks/deploy
@@ -27,7 +28,11 @@ while learner.t < {users}:                  # one by one: learner.tell(report, a
     learner.tell_sums(plays, sums)
 arm, lower, upper = learner.best()
 middle = (low + high) / 2
-print(f"best: {{table.names[arm]}}, mean in [{{lower + middle:.3g}}, {{upper + middle:.3g}}]")
+if upper - lower > problem.F:               # more than half of the range
+    print("best: no arm can be named yet, there were too few users")
+else:
+    bounds = f"[{{lower + middle:.3g}}, {{upper + middle:.3g}}]"
+    print(f"best: {{table.names[arm]}}, mean in {{bounds}}")
 """
 
 
