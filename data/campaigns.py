@@ -2,9 +2,9 @@
 
     .venv/bin/python data/campaigns.py [FILE]         # about an hour on one core
 
-Writes data/campaigns.csv, or FILE. Read by the pages "One bit is enough" (printed and proved widths)
-and "How many users do I need?" (order constants, and one-bit GP-UCB). Curators are told the norm as
-the range, too: F = B.
+Writes data/campaigns.csv, or FILE. Read by the pages "One bit is enough" (printed and proved
+widths) and "How many users do I need?" (order constants, and one-bit GP-UCB). Curators are told the
+norm as the range, too: F = B.
 """
 
 import dataclasses

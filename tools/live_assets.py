@@ -146,7 +146,8 @@ UNUSED = re.compile(
 )
 # What the core needs in the browser.
 BESIDE = [
-    f"ldpbo/{name}.py" for name in ("__init__", "checks", "posterior", "datasets", "campaigns")
+    f"ldpbo/{name}.py"
+    for name in ("__init__", "checks", "design", "posterior", "datasets", "campaigns")
 ]
 SITE = "lib/python3.12/site-packages/"  # in the archive of NumPy
 
