@@ -117,7 +117,7 @@ def lower_bound(
     Rewards have E|y|^{1+alpha} <= v; eps=None: not private. The variants:
 
         "printed"    the rate of Theorem 1, constant 1
-        "corrected"  the larger rate of Erratum A1, constant 1, never below the non-private one (A3)
+        "corrected"  the rate of Improvement A1, constant 1, never below the non-private one (A3)
                      nor below that of a larger eps, whose mechanisms include those of eps
         "explicit"   no rate but a number, with every constant of the proof, maximised over Delta
                      and M (d = 1 or 2)
@@ -153,7 +153,7 @@ def lower_bound(
 
 
 def _best_rate(setting, eps, variant):
-    """The rate of Theorem 1, or of Erratum A1; eps = inf: the non-private one."""
+    """The rate of Theorem 1, or of Improvement A1; eps = inf: the non-private one."""
     log_z = eps + math.log(-math.expm1(-eps))  # z = e^eps - 1
     log_n = math.log(setting.T) + 2 * log_z
     s = setting.alpha / (1 + setting.alpha)
@@ -169,7 +169,7 @@ def rate(setting: Setting, log_n: float, s: float) -> Bound:
     """The rate is T Delta, Delta = v^{1/(1+a)} (M/n)^s with n = T z^2, constant 1.
 
     It is solved with M = ln(..)^{d/2} (SE: nu = inf) or M = (B/Delta)^{d/nu}. s = a/(1+a) is
-    Theorem 1, and with z = 1 the non-private rate; s = a/(2(1+a)) is Erratum A1.
+    Theorem 1, and with z = 1 the non-private rate; s = a/(2(1+a)) is Improvement A1.
     """
     T, B, v, alpha, d, nu = setting
     log_top = math.log(v) / (1 + alpha)
@@ -201,7 +201,7 @@ def _exp_text(log):
 
 
 def _largest_rate(setting, log_n, s, plain):
-    """The non-private rate and those of Erratum A1 at n = T z^2 and above all hold: the largest.
+    """The non-private rate and those of A1 at n = T z^2 and above all hold: the largest.
 
     With L = ln n + g the logarithm of Theorem 1, the rate has one peak on each stretch of n in the
     regime: the largest is at n, at the peak (SE: L = d/2) or at an end of a stretch, where M = n or

@@ -59,7 +59,9 @@ def _campaign(problem, T, seed, trial, name, eps, options):
     _, env, privacy, sketch = core.streams(seed, trial)
     rng = np.random.default_rng(sketch)
     gap = problem.f.max() - problem.f
-    t, regret, active = [0], [0.0], []
+    t = [0]
+    regret = [0.0]
+    active = []
     with core.one_thread():
         learner: Any = core.make(name, problem, T, eps=eps, rng=rng, **options)
         if not isinstance(learner, core.PlannedLearner):

@@ -245,7 +245,7 @@ def test_elimination_agrees_with_the_oracle_batch_by_batch(name, change):
             assert planned == counts.tolist()
         if learner.settings.kind in ("one bit", "sums"):
             np.testing.assert_allclose(learner.centre, oracle.centre, atol=1e-9)
-            np.testing.assert_allclose(learner.half, oracle.half, atol=1e-9)
+            np.testing.assert_allclose(learner.reach - p.R, oracle.half, atol=1e-9)
             scales = [learner.curator(x).scale for x in range(p.n)]
             np.testing.assert_allclose(scales, [oracle.scale(x) for x in range(p.n)], rtol=1e-8)
         reports = batch_reports(p, learner, rng)
@@ -336,7 +336,7 @@ def test_1e15_users_agree_with_the_oracle(R, far):
             net = Fraction(2 * curator.pluses(count, float(sums[arm])) - count, count)
             means[arm] = [Fraction(curator.centre) + Fraction(curator.scale) * net]
         oracle.centre = learner.centre.tolist()
-        oracle.half = learner.half.tolist()
+        oracle.half = (learner.reach - p.R).tolist()
         oracle.active = learner.active.tolist()
         was = learner.active
         oracle.feed(plan[:, None].tolist(), means)
@@ -362,7 +362,7 @@ def test_sums_of_noise_free_rewards_keep_their_digits():
         sums = np.where(plan > 0, plan * p.f + scale * rng.laplace(size=p.n), 0.0)
         means = [[Fraction(float(y)) / max(int(c), 1)] for y, c in zip(sums, plan)]
         oracle.centre = learner.centre.tolist()
-        oracle.half = learner.half.tolist()
+        oracle.half = (learner.reach - p.R).tolist()
         oracle.active = learner.active.tolist()
         was = learner.active
         oracle.feed(plan[:, None].tolist(), means)
@@ -621,7 +621,7 @@ def test_noise_free_rewards(name):
     assert held and share < 0.01
     if name == "PE":  # windows shrink to what rounding allows, and no further
         least = core.DoublingPE.FINEST * learner.B * math.tanh(0.5)
-        assert learner.half.min() == pytest.approx(least) and learner.curator(0).scale > 0
+        assert (learner.reach - p.R).min() == pytest.approx(least) and learner.curator(0).scale > 0
 
 
 @pytest.mark.parametrize("name", BOTH)

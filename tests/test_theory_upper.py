@@ -617,7 +617,7 @@ def test_theorem_4_powers_of_gamma_and_T(alpha, power):
 def test_proved_moma_and_ata_have_the_same_powers_of_gamma_and_T():
     """ATA: sqrt(m) t^{(1-a)/(2(1+a))} with m ~ gamma, times sqrt(T gamma).
 
-    Repaired MoMA: sqrt(gamma) N^{(1-a)/(2(1+a))}, times the same. The radius is X_0^{1/(1+a)}, here
+    MoMA, proved: sqrt(gamma) N^{(1-a)/(2(1+a))}, times the same. The radius is X_0^{1/(1+a)}, here
     for N = 500 and gamma = 7.
     """
     half = Fraction(1, 2)
