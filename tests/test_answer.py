@@ -621,7 +621,7 @@ def test_noise_free_rewards(name):
     assert held and share < 0.01
     if name == "PE":  # windows shrink to what rounding allows, and no further
         least = core.DoublingPE.FINEST * learner.B * math.tanh(0.5)
-        assert (learner.reach - p.R).min() == pytest.approx(least) and learner.curator(0).scale > 0
+        assert learner.reach.min() == pytest.approx(least) and learner.curator(0).scale > 0
 
 
 @pytest.mark.parametrize("name", BOTH)

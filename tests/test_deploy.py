@@ -596,7 +596,7 @@ def test_an_option_that_disagrees_with_the_saved_state_is_said(tmp_path, options
     ("change", "says"),
     [
         ({"EPS": 1.0}, "eps = 1.0: .* was started with 2.0"),
-        ({"F": 0.8}, "F . R = 1.3: .* was started with 1.5"),
+        ({"F": 0.8}, "its F differs: 1.0 there, 0.8 here"),
         ({"B": 2.0}, "its B differs: 1.0 there, 2.0 here"),
         ({"R": 0.6}, "its R differs: 0.5 there, 0.6 here"),
         ({"delta": 0.01}, "delta = 0.01: .* was started with 0.1"),

@@ -143,7 +143,7 @@ def made_of(kind):
 def test_the_base_class_says_what_to_write():
     text = core.Learner.__doc__
     assert all(
-        word in text for word in ("start(self)", "update(self, arm, y)", "choose", "presets")
+        word in text for word in ("start()", "update(arm, y)", "choose", "presets")
     )
     assert len(text.splitlines()) < 20
 
@@ -884,7 +884,7 @@ def test_the_pages_curator_is_private_unbiased_and_of_the_variance_it_says(page)
 
 def test_the_audit_says_of_the_pages_curator_what_the_page_says(page):
     """Seeded; without the low bits a private curator is flagged once in a hundred seeds."""
-    curator = page["Piecewise"](1.0, 0.5, 0.5)
+    curator = page["curator"].Piecewise(1.0, 0.5, 0.5)
     assert bounds.audit(curator, 1.0, -1.0, 100_000, rng=0).flagged
     assert bounds.audit(core.CTL(1.0, 0.5, 0.5), 1.0, -1.0, 100_000, rng=0).flagged
     assert not bounds.audit(curator, 1.0, -1.0, 100_000, rng=0, bits=False).flagged

@@ -81,7 +81,8 @@ def rounding(problem, T, seed, trial, **options):
     """
     _, env, privacy, _ = core.streams(seed, trial)
     learner = core.make("PE", problem, T, rng=0, schedule="double", **options)
-    largest, size, active = 0.0, learner.sizes(learner.plan()), learner.active
+    largest = 0.0
+    size, active = learner.sizes(learner.plan()), learner.active
     for counts in core.play_batches(learner, env, privacy):
         plays = counts[:, 0] / size**2
         gain = np.linalg.slogdet(np.eye(len(problem.Z)) + (problem.Z * plays) @ problem.Z.T)[1] / 2
