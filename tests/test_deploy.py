@@ -38,6 +38,7 @@ import campaign
 import client
 import experiment
 import ledger
+
 import users
 
 T, SEED = 120, 5
