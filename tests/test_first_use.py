@@ -931,7 +931,7 @@ def test_nothing_is_recommended_whose_interval_reaches_uniform_play():
     assert forecast.choose(sure) == "c"
 
 
-@pytest.mark.parametrize("users, says", [(200, "no arm can be named yet"), (60_000, "Film D")])
+@pytest.mark.parametrize("users, says", [(20, "no arm can be named yet"), (60_000, "Film D")])
 def test_the_printed_program_names_the_right_arm_or_none(tmp_path, users, says):
     from notebooks.own import forecast, program
 
