@@ -64,8 +64,8 @@ window.LDPBO_SETTINGS = (() => {
       title: "Why constants decide",
       change: { constants: "printed", beta_scale: 1 },
       note:
-        "At the printed constants TGP and ATA stay on uniform play. Choose “order”, then lower β: " +
-        "same algorithms, same data, another picture.",
+        "At the printed constants TGP and ATA stay on uniform play. Choose “order”, then lower " +
+        "β: same algorithms, same data, another picture.",
     },
     tails: {
       title: "Heavy tails",
