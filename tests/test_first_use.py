@@ -142,9 +142,7 @@ def made_of(kind):
 
 def test_the_base_class_says_what_to_write():
     text = core.Learner.__doc__
-    assert all(
-        word in text for word in ("start()", "update(arm, y)", "choose", "presets")
-    )
+    assert all(word in text for word in ("start()", "update(arm, y)", "choose", "presets"))
     assert len(text.splitlines()) < 20
 
 
