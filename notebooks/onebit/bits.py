@@ -101,7 +101,9 @@ def campaign(problem, T, seed, trial, eps, **options):
 def switching(kernel, T, seed, trials, eps, switches):
     """Run GP-UCB for each value of C -> regret, runs and their bound, (len(switches), trials)."""
     shape = (len(switches), trials)
-    regret, runs, most = np.empty(shape), np.empty(shape), np.empty(shape)
+    regret = np.empty(shape)
+    runs = np.empty(shape)
+    most = np.empty(shape)
     for j in range(trials):
         chosen = problem(kernel, seed, j)
         for i, C in enumerate(switches):
