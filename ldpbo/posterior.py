@@ -389,9 +389,10 @@ class Sketch(Posterior):
 
 
 class InverseRoot:
-    """S = V^{-1/2} = sum_k w_k (V + s_k)^{-1}, right to 1e-11 (Hale et al. 2008); a play changes
-    each term by rank one.
+    """S = V^{-1/2} = sum_k w_k (V + s_k)^{-1}, right to 1e-11 (Hale et al. 2008).
 
+    A play x changes each term by rank one, and so do j plays of one x in a row: they take hh'/(1/j
+    + x'h) from a term, h = (V + s_k)^{-1} x. The terms themselves change when another x comes.
     `room` is how much the plays to come may add to the largest eigenvalue of V.
     """
 
@@ -404,18 +405,32 @@ class InverseRoot:
         self.terms = (E / (d + s[:, None])[:, None]) @ E.T  # (N, m', m')
         self.S = (E * np.sqrt(p)) @ E.T
         self.growth = 1.0 if high <= 1e12 * low else math.inf  # beyond, the nodes are not precise
+        self.x = np.zeros(0)  # of the last plays, `plays` of them in a row
+        self.plays = 0
 
     def add(self, x: np.ndarray) -> bool:
         """V becomes V + xx' -> is S still precise?"""
-        h = self.terms @ x  # (V + s_k)^{-1} x, (N, m')
-        c = h @ x
-        self.growth *= 1 + float(c[0])  # s_0 is next to 0
-        if self.growth > GROWTH:
+        if not np.array_equal(x, self.x):
+            self._settle()
+            self.x = x
+            self.before = self.S
+            self.h = self.terms @ x  # (N, m')
+            self.c = self.h @ x
+        self.plays += 1
+        if self.growth * (1 + self.plays * float(self.c[0])) > GROWTH:  # s_0 is next to 0
             return False
-        h /= np.sqrt(1 + c)[:, None]
-        self.terms -= h[:, :, None] * h[:, None]
-        self.S -= (h.T * self.w) @ h
+        taken = self.w / (1 / self.plays + self.c)
+        self.S = self.before - (self.h.T * taken) @ self.h
         return True
+
+    def _settle(self):
+        """Write the last plays into the terms."""
+        if not self.plays:
+            return
+        self.growth *= 1 + self.plays * float(self.c[0])
+        h = self.h / np.sqrt(1 / self.plays + self.c)[:, None]
+        self.terms -= h[:, :, None] * h[:, None]
+        self.plays = 0
 
 
 def nodes(low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
