@@ -213,7 +213,7 @@ def nine_panels(T=20_000, slices=40):
             total += spent
             hundred += spent * (problem.n == 100)
             what = f"ATA / TGP, panel {panel}, beta x {scale:g}, n = {problem.n}, T = {T:,}"
-            report(what, spent[1], spent[0], most=8)
+            report(what, spent[1], spent[0], most=4)
     what = "TGP / bare rank-one update, the panels with n = 100"
     report(what, hundred[0], hundred[3], most=2)
     what = "nine panels at both settings, a round of the three learners / bare update"
