@@ -36,6 +36,8 @@ SVG_LINK = (
     "this.closest('.ldpbo-figure').querySelector('img').src\">SVG</a>"
 )
 
+origin.check_parameters()  # every notebook imports this module after its parameters
+
 
 # ---- Numbers as text -----------------------------------------------------------------------------
 
@@ -68,7 +70,7 @@ def estimate(mean: float, low: float, high: float) -> str:
 
 
 def figure(drawing, name, data=None, note="", legend=None):
-    """Show a figure once, with a line under it: note, code, links to its SVG and CSV.
+    """Show a figure once, with a line under it: note, links to its SVG and CSV.
 
     data: {column: values} or a DataFrame; legend: columns of one legend for all axes, under them.
     It is one output, so that the cell's caption, label and alt text apply to it; the build copies
@@ -83,8 +85,7 @@ def figure(drawing, name, data=None, note="", legend=None):
         table = _data_uri("text/csv;charset=utf-8", results.csv(data).encode())
         links.append(f'<a download="{name}.csv" href="{table}">CSV</a>')
         bundle[results.TABLE] = {"name": anchor, "columns": results.columns(data)}
-    words = [html.escape(part) for part in (note, f"code {results.CODE}") if part]
-    line = " · ".join(words + links)
+    line = " · ".join([html.escape(note), *links] if note else links)
     bundle["text/html"] = (
         f'<div class="ldpbo-figure">{_image(drawing)}<p class="ldpbo-note">{line}</p></div>'
     )
@@ -254,5 +255,6 @@ def provenance():
     code = f"{results.CODE} (sha256 of {', '.join(origin.COMPUTES)})"
     packages = ", ".join(f"{p} {version(p)}" for p in ("numpy", "scipy", "matplotlib"))
     python = f"Python {platform.python_version()}"
-    line = f"Parameters: {html.escape(parameters)}. Code {code}; {python}, {packages}."
+    parameters = typeset(html.escape(parameters))
+    line = f"Parameters: {parameters}. Code {code}; {python}, {packages}."
     display(HTML(f'<p class="ldpbo-note">{line}</p>'))

@@ -812,7 +812,7 @@ def test_papermill_itself_is_stopped(given, went_on, tmp_path):
     pytest.importorskip("papermill")
     new = nbformat.v4
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python", "language": "python"}}
-    code = "from ldpbo import provenance\nprovenance.check_parameters()"
+    code = "from ldpbo import show"
     parameters = new.new_code_cell(CELLS[1], metadata={"tags": ["parameters"]})
     cells = [new.new_markdown_cell("# Page"), parameters, new.new_code_cell(code)]
     nbformat.write(new.new_notebook(cells=cells, metadata=kernel), tmp_path / "page.ipynb")

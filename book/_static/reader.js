@@ -50,13 +50,13 @@ document.addEventListener("DOMContentLoaded", () => {
     image.after(button);
   }
 
-  /* Hidden cells that follow each other without an output have one "Show the code" together; one
-     that only imports says so. */
+  /* Hidden cells that follow each other without an output have one "Show the code" together, but
+     for the parameters; one that only imports says so. */
   function joinHiddenCell(cell) {
     const details = cell.querySelector("details");
     if (!details) return;
     const next = cell.nextElementSibling;
-    const silent = !cell.querySelector(".cell_output");
+    const silent = !cell.matches(".tag_parameters") && !cell.querySelector(".cell_output");
     const hiddenToo = next?.matches(".cell.tag_hide-input") && next.querySelector("details");
     const code = details.querySelector("pre").textContent.trim().split("\n");
     if (silent && hiddenToo) {
