@@ -1179,14 +1179,15 @@ class ATA(SketchedLearner):
         """What the rewards that may be cut now add to theta, in the coordinates of the span."""
         self.sort_open_rewards()
         span = self.posterior.span
-        if not (self.cut.any() and span.Q.size):
+        if not (np.count_nonzero(self.cut) and span.Q.size):
             return np.zeros(len(self.posterior.P))
         y = self.open_y[self.cut]
         phi = span.at(self.open_arms[self.cut])
         root = self.posterior.inverse_root()  # V^{-1/2}
-        products = span.Q @ (root @ (phi * y))  # l. 9: u_{i,tau} y_tau
-        r = (products * (np.abs(products) <= self.b)).sum(axis=1)  # l. 10
-        return root @ (r @ span.Q)  # l. 11
+        products = span.Q.dot(root.dot(phi * y))  # l. 9: u_{i,tau} y_tau
+        products[np.abs(products) > self.b] = 0.0  # l. 10
+        r = products.sum(axis=1)  # l. 10
+        return root.dot(r.dot(span.Q))  # l. 11
 
     def sort_open_rewards(self) -> None:
         """Decide which open rewards may be cut now: u_i^2 <= sum_i u_i^2 = leverage. The rest is
@@ -1194,7 +1195,7 @@ class ATA(SketchedLearner):
         largest = np.abs(self.open_y) * np.sqrt(self.posterior.leverage[self.open_arms])
         cut = largest > self.b * (1 - TIE)
         moved = cut != self.cut
-        if moved.any():
+        if np.count_nonzero(moved):
             given = np.where(cut, -self.open_y, self.open_y)
             self.posterior.give(self.open_arms[moved], given[moved])
         self.cut = cut

@@ -33,6 +33,7 @@ SMALL = 10**5  # numbers in a feature matrix of which coordinates are kept
 BLOCK = 10**7  # numbers that a pass over a large domain holds at a time
 REMEMBERED = 4 * 10**6  # numbers in the coordinates of recent dictionaries: about 32 MB
 GROWTH = 1e3  # by which det V may grow before V^{-1/2} is computed afresh: rounding grows with it
+ROWS = 32  # rows of plays that V^{-1/2} takes in before it is computed afresh
 BEHIND = 12  # plays by which V^{-1/2} may be behind before it is computed afresh
 
 
@@ -266,10 +267,10 @@ class Posterior:
         self.recent: list[int] = []  # arms played since V^{-1/2} was last brought up to date
         played = np.flatnonzero(self.counts)
         x = span.at(played)
-        V = (x * self.counts[played]) @ x.T + self.lam * np.eye(len(x))
+        V = (x * self.counts[played]).dot(x.T) + self.lam * np.eye(len(x))
         half = np.linalg.inv(np.linalg.cholesky(V))  # half'half has twice the digits of inv(V)
-        self.P = half.T @ half
-        self.mean = span.over(self.P @ (x @ self.sums[played]))
+        self.P = half.T.dot(half)
+        self.mean = span.over(self.P.dot(x.dot(self.sums[played])))
         if not self._shift_leverage(before):
             self._compute_leverage(half)
 
@@ -277,7 +278,7 @@ class Posterior:
         self.leverage = np.empty(self.domain.n)
         for arms in self.span.blocks():
             x = self.span.at(arms)
-            seen = ((half @ x) ** 2).sum(axis=0)
+            seen = (half.dot(x) ** 2).sum(axis=0)
             self.leverage[arms] = np.maximum(seen + self.span.missed(arms, x) / self.lam, 0.0)
 
     def _reduction(self):
@@ -347,7 +348,7 @@ class Posterior:
             self.root = InverseRoot(self.P, REFRESH)
             return self.root.S
         for arm in behind:
-            if not self.root.add(self.span.at(arm)):
+            if not self.root.add(arm, self.span.at(arm)):
                 self.root = InverseRoot(self.P, REFRESH)
                 break
         return self.root.S
@@ -367,7 +368,7 @@ class Sketch(Posterior):
 
     def embed(self, dictionary: np.ndarray, arm: int, y: Any) -> None:
         """Take in one more play of `arm` with reward(s) y, on the span of this dictionary."""
-        if np.array_equal(dictionary, self.dictionary):
+        if dictionary.tobytes() == self.key:
             self.add(arm, y)
             return
         self.counts[arm] += 1
@@ -377,12 +378,13 @@ class Sketch(Posterior):
     def project(self, dictionary: np.ndarray) -> None:
         """Solve for the same plays and rewards on the span of another dictionary."""
         self.dictionary = dictionary
-        key = dictionary.tobytes()
-        if key not in self.spans:
-            if sum(span.size for span in self.spans.values()) > REMEMBERED:
+        self.key = dictionary.tobytes()
+        if self.key not in self.spans:
+            span = Span.of_dictionary(self.domain, dictionary)
+            if span.size * len(self.spans) > REMEMBERED:
                 self.spans.clear()
-            self.spans[key] = Span.of_dictionary(self.domain, dictionary)
-        self.solve(self.spans[key])
+            self.spans[self.key] = span
+        self.solve(self.spans[self.key])
 
 
 # ---- V^{-1/2} while plays are added to V ---------------------------------------------------------
@@ -391,45 +393,57 @@ class Sketch(Posterior):
 class InverseRoot:
     """S = V^{-1/2} = sum_k w_k (V + s_k)^{-1}, right to 1e-11 (Hale et al. 2008).
 
-    A play x changes each term by rank one, and so do j plays of one x in a row: they take hh'/(1/j
-    + x'h) from a term, h = (V + s_k)^{-1} x. The terms themselves change when another x comes.
-    `room` is how much the plays to come may add to the largest eigenvalue of V.
+    V = E diag(d) E' + the plays since. In the basis E the k-th term is diag(1/(d + s_k)) minus a
+    rank one for each row of plays: j plays of one x in a row take hh'/(1/j + x'h) from it, where h
+    = (V + s_k)^{-1} x before them. `room` is how much the plays to come may add to the largest
+    eigenvalue of V.
     """
 
     def __init__(self, P: np.ndarray, room: float):
-        p, E = np.linalg.eigh(P)  # V = E diag(1/p) E'
+        p, self.E = np.linalg.eigh(P)  # V = E diag(1/p) E'
         d = 1 / np.maximum(p, 1e-300)
         low = float(d.min())
         high = float(d.max()) + room
         s, self.w = nodes(low, high)  # (N,), (N,)
-        self.terms = (E / (d + s[:, None])[:, None]) @ E.T  # (N, m', m')
-        self.S = (E * np.sqrt(p)) @ E.T
+        self.D = 1 / (d + s[:, None])  # (N, m')
+        self.H = np.empty((len(s), ROWS, len(p)))  # h/sqrt(1/j + x'h) of the rows so far
+        self.rows = 0
+        self.S = (self.E * np.sqrt(p)) @ self.E.T
         self.growth = 1.0 if high <= 1e12 * low else math.inf  # beyond, the nodes are not precise
-        self.x = np.zeros(0)  # of the last plays, `plays` of them in a row
+        self.arm = -1  # of the last plays, `plays` of them in a row
         self.plays = 0
 
-    def add(self, x: np.ndarray) -> bool:
-        """V becomes V + xx' -> is S still precise?"""
-        if not np.array_equal(x, self.x):
-            self._settle()
-            self.x = x
-            self.before = self.S
-            self.h = self.terms @ x  # (N, m')
-            self.c = self.h @ x
+    def add(self, arm: int, x: np.ndarray) -> bool:
+        """V becomes V + xx' -> was there room for it, and is S still precise?"""
+        if arm != self.arm:
+            self._end_row()
+            if self.rows == ROWS:
+                return False
+            self._begin_row(arm, x)
         self.plays += 1
         if self.growth * (1 + self.plays * float(self.c[0])) > GROWTH:  # s_0 is next to 0
             return False
         taken = self.w / (1 / self.plays + self.c)
-        self.S = self.before - (self.h.T * taken) @ self.h
+        self.S = self.before - (self.h.T * taken).dot(self.h)
         return True
 
-    def _settle(self):
-        """Write the last plays into the terms."""
+    def _begin_row(self, arm, x):
+        """Compute h for another arm with coordinates x; `turned` is h in the basis E."""
+        self.arm = arm
+        self.before = self.S
+        x = x.dot(self.E)
+        H = self.H[:, : self.rows]
+        self.turned = self.D * x - np.matmul(H.dot(x)[:, None], H)[:, 0]
+        self.h = self.turned.dot(self.E.T)  # (N, m')
+        self.c = self.turned.dot(x)  # x'h, (N,)
+
+    def _end_row(self):
+        """Keep what the row of plays takes from the terms."""
         if not self.plays:
             return
         self.growth *= 1 + self.plays * float(self.c[0])
-        h = self.h / np.sqrt(1 / self.plays + self.c)[:, None]
-        self.terms -= h[:, :, None] * h[:, None]
+        self.H[:, self.rows] = self.turned / np.sqrt(1 / self.plays + self.c)[:, None]
+        self.rows += 1
         self.plays = 0
 
 
