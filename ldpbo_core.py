@@ -1011,10 +1011,14 @@ class TGP(Learner):
         last = self.threshold(self.settings.T)
         return math.ceil(math.log2(max(last / first, 1.0))) + 1 if first > 0 else 1
 
+    @functools.cached_property
+    def greedy_gain(self) -> np.ndarray:
+        """Greedy gamma_0..gamma_T, (T+1,)."""
+        return _gain(self.problem.domain, self.settings.T, self.settings.lam)
+
     def max_gain(self, t: int) -> float:
         """gamma_t: greedy as printed; divided by 1 - 1/e where a proof needs a bound."""
-        greedy = _gain(self.problem.domain, self.settings.T, self.settings.lam)
-        gamma = float(greedy[min(t, self.settings.T)])
+        gamma = float(self.greedy_gain[min(t, self.settings.T)])
         return gamma / (1 - 1 / math.e) if self.settings.constants == "proved" else gamma
 
 
