@@ -348,7 +348,7 @@ class Posterior:
             self.root = InverseRoot(self.P, REFRESH)
             return self.root.S
         for arm in behind:
-            if not self.root.add(arm, self.span.at(arm)):
+            if not self.root.add(self.span.at(arm)):
                 self.root = InverseRoot(self.P, REFRESH)
                 break
         return self.root.S
@@ -368,7 +368,7 @@ class Sketch(Posterior):
 
     def embed(self, dictionary: np.ndarray, arm: int, y: Any) -> None:
         """Take in one more play of `arm` with reward(s) y, on the span of this dictionary."""
-        if dictionary.tobytes() == self.key:
+        if dictionary.tobytes() == self.dictionary.tobytes():
             self.add(arm, y)
             return
         self.counts[arm] += 1
@@ -378,13 +378,13 @@ class Sketch(Posterior):
     def project(self, dictionary: np.ndarray) -> None:
         """Solve for the same plays and rewards on the span of another dictionary."""
         self.dictionary = dictionary
-        self.key = dictionary.tobytes()
-        if self.key not in self.spans:
+        key = dictionary.tobytes()
+        if key not in self.spans:
             span = Span.of_dictionary(self.domain, dictionary)
             if span.size * len(self.spans) > REMEMBERED:
                 self.spans.clear()
-            self.spans[self.key] = span
-        self.solve(self.spans[self.key])
+            self.spans[key] = span
+        self.solve(self.spans[key])
 
 
 # ---- V^{-1/2} while plays are added to V ---------------------------------------------------------
@@ -406,20 +406,20 @@ class InverseRoot:
         high = float(d.max()) + room
         s, self.w = nodes(low, high)  # (N,), (N,)
         self.D = 1 / (d + s[:, None])  # (N, m')
-        self.H = np.empty((len(s), ROWS, len(p)))  # h/sqrt(1/j + x'h) of the rows so far
+        self.H = np.zeros((len(s), ROWS, len(p)))  # h/sqrt(1/j + x'h) of the rows so far
         self.rows = 0
         self.S = (self.E * np.sqrt(p)) @ self.E.T
         self.growth = 1.0 if high <= 1e12 * low else math.inf  # beyond, the nodes are not precise
-        self.arm = -1  # of the last plays, `plays` of them in a row
+        self.x = np.zeros(0)  # of the last plays, `plays` of them in a row
         self.plays = 0
 
-    def add(self, arm: int, x: np.ndarray) -> bool:
+    def add(self, x: np.ndarray) -> bool:
         """V becomes V + xx' -> was there room for it, and is S still precise?"""
-        if arm != self.arm:
+        if x.tobytes() != self.x.tobytes():
             self._end_row()
             if self.rows == ROWS:
                 return False
-            self._begin_row(arm, x)
+            self._begin_row(x)
         self.plays += 1
         if self.growth * (1 + self.plays * float(self.c[0])) > GROWTH:  # s_0 is next to 0
             return False
@@ -427,22 +427,22 @@ class InverseRoot:
         self.S = self.before - (self.h.T * taken).dot(self.h)
         return True
 
-    def _begin_row(self, arm, x):
-        """Compute h for another arm with coordinates x; `turned` is h in the basis E."""
-        self.arm = arm
+    def _begin_row(self, x):
+        """Compute h for another x; `rotated` is h in the basis E."""
+        self.x = x
         self.before = self.S
         x = x.dot(self.E)
         H = self.H[:, : self.rows]
-        self.turned = self.D * x - np.matmul(H.dot(x)[:, None], H)[:, 0]
-        self.h = self.turned.dot(self.E.T)  # (N, m')
-        self.c = self.turned.dot(x)  # x'h, (N,)
+        self.rotated = self.D * x - np.matmul(H.dot(x)[:, None], H)[:, 0]
+        self.h = self.rotated.dot(self.E.T)  # (N, m')
+        self.c = self.rotated.dot(x)  # x'h, (N,)
 
     def _end_row(self):
         """Keep what the row of plays takes from the terms."""
         if not self.plays:
             return
         self.growth *= 1 + self.plays * float(self.c[0])
-        self.H[:, self.rows] = self.turned / np.sqrt(1 / self.plays + self.c)[:, None]
+        self.H[:, self.rows] = self.rotated / np.sqrt(1 / self.plays + self.c)[:, None]
         self.rows += 1
         self.plays = 0
 
