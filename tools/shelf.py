@@ -75,7 +75,7 @@ def build(folder: Path) -> dict[Path, Path]:
     made = {
         "book/api.md": api.page().encode(),
         "book/_static/ldpbo.zip": archive(),
-        "book/claims.md": link_tests(ledger(claims)).encode(),
+        "book/claims.md": link_tests(with_bar(ledger(claims), claims)).encode(),
         "book/notation.md": link_tests(notation).encode(),
         "book/index.md": first_page(index, claims).encode(),
         "book/_static/claims.json": (json.dumps(verdicts(claims), indent=1) + "\n").encode(),
@@ -127,12 +127,17 @@ def verdicts(claims: str) -> list[dict[str, str]]:
 
 def first_page(text: str, claims: str) -> str:
     """Write into the first page the ledger's bar, the minutes to read and the version."""
-    text = text.replace("{ledger-bar}", ledger_bar(claims))
+    text = with_bar(text, claims)
     text = re.sub(r"\{minutes\}`([^`]+)`", lambda found: str(minutes(found[1].split())), text)
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
     text = text.replace("{{version}}", f"{{{citation['version']}}}")
     return text.replace("{{year}}", f"{{{config['copyright']}}}")
+
+
+def with_bar(text: str, claims: str) -> str:
+    """Put the ledger's bar where a page wants it."""
+    return text.replace("{ledger-bar}", ledger_bar(claims))
 
 
 def ledger_bar(claims: str) -> str:
