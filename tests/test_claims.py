@@ -100,6 +100,14 @@ def test_the_table_from_paper_to_test_names_tests_that_exist():
         assert test in names_of_tests(file), f"{file}::{test}"
 
 
+def test_the_table_from_paper_to_test_has_every_page_of_the_book():
+    toc = (ROOT / "_toc.yml").read_text("utf-8")
+    made = re.findall(r"file: book/pages/(\w+)", toc)
+    text = (ROOT / "book/notation.md").read_text("utf-8")
+    assert len(made) > 30
+    assert not [name for name in made if f"](pages/{name})" not in text]
+
+
 def test_the_summary_counts_the_rows():
     count = Counter(row[1] for row in ROWS)
     holds, fixed, false, unproved, elsewhere, untested = (count[verdict] for verdict in VERDICTS)

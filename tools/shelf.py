@@ -76,7 +76,7 @@ def build(folder: Path) -> dict[Path, Path]:
         "book/api.md": api.page().encode(),
         "book/_static/ldpbo.zip": archive(),
         "book/claims.md": link_tests(with_bar(ledger(claims), claims)).encode(),
-        "book/notation.md": link_tests(notation).encode(),
+        "book/notation.md": link_tests(with_figures(notation)).encode(),
         "book/index.md": first_page(index, claims).encode(),
         "book/_static/claims.json": (json.dumps(verdicts(claims), indent=1) + "\n").encode(),
     }
@@ -170,6 +170,18 @@ def link_tests(text: str) -> str:
     """Make `tests/test_x.py::test_y` a small link to that test's source."""
     pattern = r"`(tests/\w+\.py)::(\w+)`"
     return re.sub(pattern, lambda found: api.source_link(found[1], found[2], "test"), text)
+
+
+def with_figures(text: str) -> str:
+    """Replace {figures}`page` by links to the figures of that page, in their order."""
+
+    def links(found: re.Match) -> str:
+        notebook = json.loads((ROOT / f"notebooks/{found[1]}.ipynb").read_text("utf-8"))
+        options = [cell["metadata"].get("mystnb", {}) for cell in notebook["cells"]]
+        names = [part["figure"]["name"] for part in options if "figure" in part]
+        return ", ".join(f"{{numref}}`{name}`" for name in names)
+
+    return re.sub(r"\{figures\}`(\w+)`", links, text)
 
 
 def archive() -> bytes:
