@@ -108,6 +108,15 @@ def test_the_table_from_paper_to_test_has_every_page_of_the_book():
     assert not [name for name in made if f"](pages/{name})" not in text]
 
 
+def test_no_term_of_the_glossary_has_the_name_of_a_page():
+    """[Elimination](elimination) would lead to both: terms have a capital, pages none."""
+    text = (ROOT / "book/glossary.md").read_text("utf-8").split("```{glossary}\n")[1]
+    terms = re.findall(r"^(?![`\s])(.+)$", text, re.M)
+    assert len(terms) > 40
+    assert len({term.lower() for term in terms}) == len(terms)
+    assert not {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")} & set(terms)
+
+
 def test_the_summary_counts_the_rows():
     count = Counter(row[1] for row in ROWS)
     holds, fixed, false, unproved, elsewhere, untested = (count[verdict] for verdict in VERDICTS)
