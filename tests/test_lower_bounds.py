@@ -1,4 +1,4 @@
-"""Theorem 1, its regime, and the sharper bounds of Errata A1 to A3.
+"""Theorem 1, its regime, and the bounds of Improvements A1 and A3 and of Erratum A2.
 
 Claim C-lb; pages lb_bump to lb_better.
 """
@@ -358,8 +358,8 @@ def test_printed_rates_equal_the_theorem(setting, T, eps):
 def test_printed_rates_at_two_points_worked_out_by_hand():
     """eps = ln 2: z = 1, and all else but T is 1 too.
 
-    SE, T = e^16: e^8 * 16^{1/4} = 2 e^8. Matern nu = 2.5, d = 1: T^{3.5/6}. Erratum A1 at the same
-    points: T^{3/4} 16^{1/8} and T^{(3*2.5+1)/(4*2.5+1)}.
+    SE, T = e^16: e^8 * 16^{1/4} = 2 e^8. Matern nu = 2.5, d = 1: T^{3.5/6}. Improvement A1 at the
+    same points: T^{3/4} 16^{1/8} and T^{(3*2.5+1)/(4*2.5+1)}.
     """
     T = round(e**16)
     assert bound("se", T, log(2)) == approx(2 * e**8, rel=1e-7)
@@ -373,6 +373,19 @@ def test_printed_rates_at_two_points_worked_out_by_hand():
 def test_non_private_rate_is_the_printed_one_at_z_equal_to_one(kernel):
     plain = bound(kernel, eps=None)
     assert plain == bound(kernel, eps=log(2)) == bound(kernel, eps=None, variant="corrected")
+
+
+def test_remark_1_the_printed_bound_has_one_over_eps_in_front_of_the_non_private_one():
+    """C-lb-remark: for alpha = 1, but for the SE logarithm and for Matern as nu grows."""
+    for T, eps in ((10**8, 0.01), (10**12, 1e-3), (10**30, 0.01)):
+        z = expm1(eps)
+        logarithms = log(T * z**2) / log(T)
+        assert bound("se", T, eps) / bound("se", T, None) == approx(logarithms**0.25 / z, rel=1e-9)
+        assert 0.8 / eps < bound("se", T, eps) / bound("se", T, None) < 1 / eps
+        for nu in (2.5, 500.0):
+            ratio = bound("matern", T, eps, nu=nu) / bound("matern", T, None, nu=nu)
+            assert ratio == approx(z ** (-2 * nu / (2 * nu + 1)), rel=1e-9)
+        assert 0.98 / eps < ratio < 1 / eps
 
 
 @mark.parametrize("kernel", ["se", "matern"])
@@ -548,7 +561,7 @@ def finite(kernel, T, S, top):
     return (T * Delta * share).max()
 
 
-OF_THE_AUDIT = [  # kernel, eps, T; then printed, non-private, Errata A1 and A2
+OF_THE_AUDIT = [  # kernel, eps, T; then printed, non-private, A1 and A2
     ("matern", 0.1, 1e4, [108, 41.8, 1010, 553]),
     ("matern", 1.0, 1e4, [11.7, 41.8, 345, 81.9]),
     ("matern", 1.0, 1e6, [179, 654, 13100, 1320]),

@@ -199,3 +199,11 @@ def test_the_first_page_has_the_ledger_as_one_bar_and_the_version_of_the_citatio
     assert f"version = {{{version}}}" in text
     assert not re.search(r"\{(minutes|ledger-bar|\{version|\{year)", text)
     assert len(re.findall(r"\*To (?:read|skim): \d+ minutes", text)) == 3
+
+
+def test_a_page_of_the_notation_table_links_to_the_figures_of_its_notebook():
+    text = shelf.with_figures("| {figures}`moma` | {figures}`errata` |")
+    notebook = (ROOT / "notebooks/moma.ipynb").read_text("utf-8")
+    names = re.findall(r'"name": "(fig-[\w-]+)"', notebook)
+    assert names
+    assert text == f"| {', '.join(f'{{numref}}`{name}`' for name in names)} |  |"

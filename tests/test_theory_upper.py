@@ -879,6 +879,62 @@ def test_high_probability_lower_bound_by_enumeration_of_whole_games(eps, Delta):
     assert sum(tree.halves) >= exp(-tree.D) / 2 >= exp(-bound) / 2
 
 
+def chi2_of_signs(Q, one, other):
+    """chi^2 between the reports of signs with these two means; rows of Q: laws given +1, -1."""
+    P, R = (np.array([1 + mean, 1 - mean]) / 2 @ Q for mean in (one, other))
+    return ((P - R) ** 2 / R).sum()
+
+
+def random_private_channel(rng, eps):
+    """Laws of a report given +1 and given -1, within e^eps of each other."""
+    while True:
+        Q = np.exp(eps * (rng.random((2, rng.integers(2, 6))) - 0.5))
+        Q /= Q.sum(axis=1, keepdims=True)
+        if np.abs(np.log(Q[0] / Q[1])).max() <= eps:
+            return Q
+
+
+@mark.parametrize("eps", [0.1, 1.0, 4.0])
+def test_no_channel_tells_two_signs_apart_better_than_step_5_says(eps):
+    """C-lb-hp: chi^2 <= ((f - f') tau/b)^2/(1 - |f'| tau/b); randomised response comes close."""
+    rng = default_rng(11)
+    tau = math.tanh(eps / 2)
+    response = np.array([[exp(eps), 1], [1, exp(eps)]]) / (1 + exp(eps))
+    for _ in range(300):
+        one, other = rng.uniform(-0.5, 0.5, 2)
+        bound = ((one - other) * tau) ** 2 / (1 - abs(other) * tau)
+        assert chi2_of_signs(random_private_channel(rng, eps), one, other) <= bound * (1 + 1e-9)
+        largest = chi2_of_signs(response, one, other)
+        assert bound * (1 - abs(other) * tau) <= largest * (1 + 1e-9) <= bound * (1 + 2e-9)
+
+
+@mark.parametrize("eps, Delta", [(0.3, 0.1), (1.0, 0.1), (4.0, 0.05)])
+def test_high_probability_lower_bound_with_the_sharp_divergence_of_signs(eps, Delta):
+    """C-lb-hp, steps 4 to 7 at b = 1: D <= 4 tau^2/(1 - tau/2) sum E n_i (V_i Delta)^2.
+
+    Averaged over cells j that are not next to cell 0, at most c2 T Delta^2 over their number.
+    """
+    T = 8
+    V = bump(1).table
+    tau = math.tanh(eps / 2)
+    factor = 4 * tau**2 / (1 - tau / 2)
+    assert factor < expm1(eps) ** 2
+    shape = lambda m: Delta * V[np.abs(np.arange(5) - m)]
+    law = lambda mean: (1 + tau * mean) / 2  # of randomised response
+    rule = default_rng(6).integers(0, 5, 2 ** (T + 1))
+    bounds_of_j = []
+    for j in (2, 3, 4):
+        other = shape(0) + 2 * shape(j)
+        assert np.abs(other).max() <= 5 * Delta <= 1 / 2
+        tree = Tree(T, rule, law(shape(0)), law(other))
+        bound = factor * (tree.plays @ shape(j) ** 2)
+        assert 0 < tree.D <= bound
+        assert sum(tree.halves) >= exp(-tree.D) / 2 >= exp(-bound) / 2
+        bounds_of_j.append(bound)
+    c2 = bump(1).table ** 2 @ bump(1).repeats
+    assert min(bounds_of_j) <= factor * c2 * T * Delta**2 / 3
+
+
 # ---- other errata -------------------------------------------------------------------------------
 
 

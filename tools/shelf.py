@@ -75,8 +75,8 @@ def build(folder: Path) -> dict[Path, Path]:
     made = {
         "book/api.md": api.page().encode(),
         "book/_static/ldpbo.zip": archive(),
-        "book/claims.md": link_tests(ledger(claims)).encode(),
-        "book/notation.md": link_tests(notation).encode(),
+        "book/claims.md": link_tests(with_bar(ledger(claims), claims)).encode(),
+        "book/notation.md": link_tests(with_figures(notation)).encode(),
         "book/index.md": first_page(index, claims).encode(),
         "book/_static/claims.json": (json.dumps(verdicts(claims), indent=1) + "\n").encode(),
     }
@@ -127,12 +127,17 @@ def verdicts(claims: str) -> list[dict[str, str]]:
 
 def first_page(text: str, claims: str) -> str:
     """Write into the first page the ledger's bar, the minutes to read and the version."""
-    text = text.replace("{ledger-bar}", ledger_bar(claims))
+    text = with_bar(text, claims)
     text = re.sub(r"\{minutes\}`([^`]+)`", lambda found: str(minutes(found[1].split())), text)
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
     text = text.replace("{{version}}", f"{{{citation['version']}}}")
     return text.replace("{{year}}", f"{{{config['copyright']}}}")
+
+
+def with_bar(text: str, claims: str) -> str:
+    """Put the ledger's bar where a page wants it."""
+    return text.replace("{ledger-bar}", ledger_bar(claims))
 
 
 def ledger_bar(claims: str) -> str:
@@ -165,6 +170,18 @@ def link_tests(text: str) -> str:
     """Make `tests/test_x.py::test_y` a small link to that test's source."""
     pattern = r"`(tests/\w+\.py)::(\w+)`"
     return re.sub(pattern, lambda found: api.source_link(found[1], found[2], "test"), text)
+
+
+def with_figures(text: str) -> str:
+    """Replace {figures}`page` by links to the figures of that page, in their order."""
+
+    def links(found: re.Match) -> str:
+        notebook = json.loads((ROOT / f"notebooks/{found[1]}.ipynb").read_text("utf-8"))
+        options = [cell["metadata"].get("mystnb", {}) for cell in notebook["cells"]]
+        names = [part["figure"]["name"] for part in options if "figure" in part]
+        return ", ".join(f"{{numref}}`{name}`" for name in names)
+
+    return re.sub(r"\{figures\}`(\w+)`", links, text)
 
 
 def archive() -> bytes:

@@ -93,7 +93,7 @@ document.addEventListener("DOMContentLoaded", () => {
       const checked = [...filter.querySelectorAll("input:checked")].map((box) => box.value);
       for (const badge of badges) badge.closest("tr").hidden = !checked.includes(badge.textContent);
     });
-    document.querySelector("article h1").after(filter);
+    document.querySelector("article ul.ledger-bar").after(filter);
   }
 
   for (const box of document.querySelectorAll(".ldpbo-figure")) {
