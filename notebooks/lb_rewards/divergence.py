@@ -12,7 +12,7 @@ def gap(x):
 
 
 def laplace(p, eps):
-    """D(P_0 || P_m) of a Laplace report, by quadrature in y/L; r is constant below 0 and above a."""
+    """D(P_0 || P_m) of a Laplace report, by quadrature in y/L; r is constant outside [0, a]."""
     a = eps / 2
 
     def density(y):

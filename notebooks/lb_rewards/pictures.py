@@ -21,7 +21,7 @@ def chains(deltas, by_delta, budgets, by_eps):
     for name, style in zip(by_delta, STYLES):
         left.plot(deltas, by_delta[name], label=name, **style)
         right.plot(budgets, by_eps[name], **style)
-    left.annotate("order $p$", (3e-5, 3e-7), color="#777777")
+    left.annotate("order $p$", (3e-5, 3e-5), color="#777777")
     left.annotate("order $p^2$", (3e-4, 1e-15))
     cross = np.log1p(1 / np.sqrt(8))
     right.axvline(cross, color="#cccccc", linewidth=1)
