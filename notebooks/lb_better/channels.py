@@ -69,16 +69,3 @@ def searches(starts, seed=1):
                 )
                 ends.append(-best.fun)
     return ends
-
-
-def response_error():
-    """How far randomised response on a sign is from the maximum of the lemma, relatively."""
-    f = np.linspace(0, 1, 1002)[1:-1]  # f/b
-    errors = []
-    for eps in (0.1, 1.0, 3.0):
-        keep = 1 / (1 + np.exp(-eps))
-        m = 0.5 + (keep - 0.5) * f
-        D = -0.5 * np.log(4 * m * (1 - m))
-        most = -0.5 * np.log1p(-((f * np.tanh(eps / 2)) ** 2))
-        errors.append(np.abs(D / most - 1).max())
-    return max(errors)
