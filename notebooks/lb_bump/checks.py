@@ -12,7 +12,8 @@ from ldpbo import bounds, bumps
 def power_integral(t, d):
     """The integral of H^t over the unit ball, in closed form."""
     if d == 1:
-        return t * np.exp(-t / 2) * (special.kv(1, t / 2) - special.kv(0, t / 2))
+        bessel = special.kv(1, t / 2) - special.kv(0, t / 2)
+        return t * np.exp(-t / 2) * bessel
     return np.pi * special.expn(2, t)
 
 
@@ -48,7 +49,8 @@ def curvature(x, y=0.0):
     """The second derivative of H along x."""
     square = np.minimum(x**2 + y**2, 0.999)
     q = 1 - square
-    return (4 * x**2 * (2 * square - 1) / q**4 - 2 / q**2) * np.exp(-1 / q)
+    slope = 4 * x**2 * (2 * square - 1) / q**4
+    return (slope - 2 / q**2) * np.exp(-1 / q)
 
 
 def last_radius(d):
@@ -78,8 +80,10 @@ def printed_width(kernel, gap, d, *, lengthscale, nu, energy=None):
         return 2 * zeta * math.pi * lengthscale / math.sqrt(log)
     ratio = special.gamma(nu + d / 2) / special.gamma(nu)
     c1 = (4 * math.pi) ** (d / 2) * ratio * (2 * nu / lengthscale**2) ** nu
-    c_H = (weights.sum() if energy is None else energy) / c1
-    inner = 2 * gap * (8 * math.pi**2) ** ((nu + d / 2) / 2) * math.sqrt(c_H) / peak
+    if energy is None:
+        energy = weights.sum()
+    rim = (8 * math.pi**2) ** ((nu + d / 2) / 2)
+    inner = 2 * gap * rim * math.sqrt(energy / c1) / peak
     return 2 * zeta * inner ** (1 / nu)
 
 
@@ -93,6 +97,8 @@ def se_norm(x, g, lengthscale):
         points = [mpmath.mpf(t) / mpmath.mpf(lengthscale) for t in x]
         K = mpmath.matrix(n)
         for i, j in np.ndindex(n, n):
-            K[i, j] = mpmath.exp(-((points[i] - points[j]) ** 2) / 2)
+            away = points[i] - points[j]
+            K[i, j] = mpmath.exp(-(away**2) / 2)
         values = mpmath.matrix(g.tolist())
-        return float(mpmath.sqrt((values.T * mpmath.lu_solve(K, values))[0]))
+        square = values.T * mpmath.lu_solve(K, values)
+        return float(mpmath.sqrt(square[0]))

@@ -35,11 +35,12 @@ def _scaled(ax, widths):
     data = {"x": x}
     for (name, w), color in zip(widths.items(), (GREY, "black")):
         data[f"g {name}"] = bumps.profile(x / w, 1)
-        ax.plot(x, data[f"g {name}"], color=color)
-        ax.annotate(name, (0.42 * w + 0.012, 1.25), color=color)
+        ax.plot(x, data[f"g {name}"], color=color, label=name)
     ax.axhline(1, color="black", linestyle=":", linewidth=1)
     ax.set_yticks([0, 1, 2], ["$0$", r"$\Delta$", r"$2\Delta$"])
-    ax.set(xlabel="point $x$", title="$g$ with norm $B$", xlim=(-0.25, 0.25))
+    ax.set(xlabel="point $x$", title="$g$ with norm $B$")
+    ax.set(xlim=(-0.25, 0.25), ylim=(-0.3, 2.65))
+    ax.legend(loc="upper center", ncols=2)
     return data
 
 

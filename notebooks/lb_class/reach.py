@@ -12,31 +12,41 @@ def table(d, reach, fine):
 
     fine: points on a stretch of length zeta, at which |h| is looked at.
     """
-    zeta = bounds.bump(d).zeta
-    k = np.stack(np.meshgrid(*[np.arange(reach + 1)] * d), -1).reshape(-1, d)
+    peak, zeta, *_ = bounds.bump(d)
+    axes = [np.arange(reach + 1)] * d
+    k = np.stack(np.meshgrid(*axes), -1).reshape(-1, d)
     near = np.linalg.norm(np.maximum(2 * k - 1, 0), axis=1)  # in units of zeta
     far = np.linalg.norm(2 * k + 1, axis=1)
-    steps = np.arange(math.ceil(fine * far.max()) + 1)
-    parts = np.array_split(zeta / fine * steps, len(steps) // 4000 + 1)
-    size = np.concatenate([np.abs(bumps.transform(part, d)) for part in parts])
-    inside = [size[math.ceil(fine * a) : math.floor(fine * b) + 1].max() for a, b in zip(near, far)]
+    size = _sizes(d, zeta / fine, math.ceil(fine * far.max()))
+    first = np.ceil(fine * near).astype(int)
+    last = np.floor(fine * far).astype(int)
+    inside = [size[i : j + 1].max() for i, j in zip(first, last)]
     edge = np.abs(bumps.transform(zeta * near, d))
-    values = 2 / bounds.bump(d).peak * np.maximum(inside, edge)
-    return values, 2.0 ** (k > 0).sum(axis=1)
+    repeats = 2.0 ** (k > 0).sum(axis=1)
+    return 2 / peak * np.maximum(inside, edge), repeats
+
+
+def _sizes(d, step, count):
+    """|h| at 0, step, ..., count * step, in parts that fit into memory."""
+    r = step * np.arange(count + 1)
+    parts = np.array_split(r, count // 4000 + 1)
+    return np.concatenate([np.abs(bumps.transform(part, d)) for part in parts])
 
 
 def matrix(n):
     """v_m^j/Delta of n functions on the line: the largest |f_m| in each of n cells."""
     inside = np.linspace(-0.5, 0.5, 401)  # a cell with its ends
     by_offset = [np.abs(bumps.profile(k + inside, 1)).max() for k in range(n)]
-    j = np.arange(n)
-    return np.array(by_offset)[np.abs(j[:, None] - j)]
+    cell = np.arange(n)
+    offset = np.abs(cell[:, None] - cell)
+    return np.array(by_offset)[offset]
 
 
 def served_in_the_plane(n, points):
     """For how many of n x n functions each point of a grid on the square is Delta-optimal."""
     axis = (np.arange(points) + 0.5) / points
-    away = np.abs(axis[:, None] * n - (np.arange(n) + 0.5))  # in cells
+    centres = np.arange(n) + 0.5  # in cells
+    away = np.abs(n * axis[:, None] - centres)
     r = np.linspace(0, 3, 3001)
     height = bumps.profile((1 + 1e-9) * r, 2)
     count = np.zeros((points, points), dtype=int)

@@ -14,36 +14,52 @@ def hidden(M, m, reach):
     reach: V_0, V_1, ... in units of the gap. Returns (figure, data).
     """
     figure, (top, bottom) = plots.axes(2, 1, height=2.15, height_ratios=(3, 2))
-    x = np.linspace(0, M, 80 * M + 1)
-    functions = {j: bumps.profile(x - j - 0.5, 1) for j in range(M)}
-    for j, f in functions.items():
-        if j != m:
-            top.plot(x, f, color=LIGHT, linewidth=1)
-    top.plot(x, functions[m], color="black", linewidth=2)
-    _name_the_parts(top, m, M)
-    most = [reach[abs(j - m)] for j in range(M)]
-    bottom.bar(np.arange(M) + 0.5, most, 0.94, color=[DARK if j == m else LIGHT for j in range(M)])
-    for j in range(max(0, m - 2), min(M, m + 3)):
-        text = f"$V_{{{abs(j - m)}}}={reach[abs(j - m)]:.3g}$"
-        bottom.annotate(text, (j + 0.5, most[j] + 0.08), ha="center", fontsize=8.5)
-    labels = [f"$\\mathcal{{R}}_{{{j + 1}}}$" for j in range(M)]
-    bottom.set_xticks(np.arange(M) + 0.5, labels)
-    bottom.set(ylim=(0, 2.6), yticks=(0, 1, 2), ylabel="pays at most\n(in units of $\\Delta$)")
-    bottom.set(xlim=(0, M), xlabel="cells of width $w$")
-    data = {"x/w": x} | {f"f{j + 1}": f for j, f in functions.items()}
+    data = _functions(top, M, m)
+    _name_the_parts(top, m)
+    _pays_at_most(bottom, M, m, reach)
+    for ax in (top, bottom):
+        ax.set_xlim(0, M)
     return figure, data
 
 
-def _name_the_parts(ax, m, M):
+def _functions(ax, M, m):
+    """Draw the functions; returns them as columns."""
+    x = np.linspace(0, M, 80 * M + 1)
+    data = {"x/w": x}
+    for j in range(M):
+        f = bumps.profile(x - j - 0.5, 1)
+        data[f"f{j + 1}"] = f
+        if j == m:
+            ax.plot(x, f, color="black", linewidth=2, zorder=3)
+        else:
+            ax.plot(x, f, color=LIGHT, linewidth=1)
+        ax.axvline(j + 1, color="#e3e3e3", linewidth=0.8)
+    return data
+
+
+def _name_the_parts(ax, m):
     """Write height, level and width beside the bumps."""
     ax.axhline(1, color="black", linestyle=":", linewidth=1)
     ax.annotate("$f_m$", (m + 0.8, 1.8), fontsize=11)
-    ax.set_xticks([])
     ends = {"arrowstyle": "<->", "color": "black", "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", (m, -0.42), (m + 1, -0.42), arrowprops=ends)
     ax.annotate("$w$", (m + 0.5, -0.72), ha="center", va="center")
-    ax.set(xlim=(0, M), ylim=(-0.9, 2.25), ylabel="mean reward")
+    ax.set(ylim=(-0.9, 2.25), ylabel="mean reward")
+    ax.set_xticks([])
     ax.set_yticks([0, 1, 2], ["$0$", r"$\Delta$", r"$2\Delta$"])
-    for edge in range(1, M):
-        ax.axvline(edge, color="#e3e3e3", linewidth=0.8)
     ax.grid(False)
+
+
+def _pays_at_most(ax, M, m, reach):
+    """Draw V_k as bars over the cells, with numbers near the peak."""
+    centres = np.arange(M) + 0.5
+    for j, x in enumerate(centres):
+        k = abs(j - m)
+        ax.bar(x, reach[k], 0.94, color=DARK if k == 0 else LIGHT)
+        if k <= 2:
+            place = (x, reach[k] + 0.08)
+            ax.annotate(f"$V_{k}={reach[k]:.3g}$", place, ha="center", fontsize=8.5)
+    cells = [rf"$\mathcal{{R}}_{{{j + 1}}}$" for j in range(M)]
+    ax.set_xticks(centres, cells)
+    ax.set(ylim=(0, 2.6), yticks=(0, 1, 2), xlabel="cells of width $w$")
+    ax.set_ylabel("pays at most\n(in units of $\\Delta$)")

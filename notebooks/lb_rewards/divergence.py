@@ -7,7 +7,7 @@ from scipy import integrate
 
 def gap(x):
     """x - ln(1 + x), also for tiny x."""
-    series = x**2 * (1 / 2 - x * (1 / 3 - x * (1 / 4 - x * (1 / 5 - x / 6))))
+    series = x**2 * np.polyval([1 / 6, -1 / 5, 1 / 4, -1 / 3, 1 / 2], x)
     return np.where(np.abs(x) < 1e-3, series, x - np.log1p(x))
 
 
@@ -42,7 +42,9 @@ def closed(p, eps):
 def best(p, eps):
     """D*, the most that any eps-LDP report can reveal; the gaps are its logarithms."""
     e = np.exp(eps)
-    return float((gap(p * (e - 1)) + e * gap(-p * (1 - 1 / e))) / (e + 1))
+    more = gap(p * (e - 1))
+    less = gap(-p * (1 - 1 / e))
+    return float((more + e * less) / (e + 1))
 
 
 def worst_difference():
