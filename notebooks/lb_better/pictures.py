@@ -5,17 +5,17 @@ import numpy as np
 from ldpbo import plots
 
 STYLES = {
-    "Pinsker's ½": {"color": plots.PALETTE[1], "linestyle": "-."},
-    "non-private": {"color": plots.PALETTE[6], "linestyle": "--"},
-    "A1": {"color": plots.PALETTE[0], "linestyle": "-"},
-    "bounded": {"color": plots.PALETTE[2], "linestyle": "-"},
-    "explicit": {"color": plots.PALETTE[6], "linestyle": "-"},
+    "explicit": {"color": "black"},
+    "A1": {"color": "#888888"},
+    "bounded": {"color": "black", "linestyle": "--"},
+    "without privacy": {"color": "#888888", "linestyle": ":"},
+    "the paper's proof": {"color": "black", "linestyle": "-."},
 }
 
 
 def channels(ax, eps, ratio):
     """Draw the divergence of random channels over its bound, against the ε of each."""
-    ax.plot(eps, ratio, ".", color=plots.PALETTE[0], markersize=2, rasterized=True)
+    ax.plot(eps, ratio, ".", color="#777777", markersize=2, rasterized=True)
     ax.axhline(1, color="black", linewidth=1)
     ax.set(xscale="log", yscale="log", ylim=(1e-5, 3))
     ax.set(xlabel=r"the channel's own $\epsilon$", ylabel=r"$D\,/\,z^2\mathrm{TV}^2$")
@@ -25,7 +25,7 @@ def best_channel(ax, budgets, bound, curves):
     """Draw the exact maximum over p², {p: values at each of `budgets`}, under its bound; the limit
     without privacy is dotted."""
     ax.plot(budgets, bound, "--", color="black", label="$z^2$")
-    for (p, values), color in zip(curves.items(), plots.PALETTE):
+    for (p, values), color in zip(curves.items(), ("black", "#777777", "#b0b0b0")):
         ax.plot(budgets, values, color=color, label=f"$D^\\star/p^2$, $p={p}$")
         ax.axhline(-np.log1p(-p) / p**2, color=color, linestyle=":", linewidth=1)
     ax.set(xscale="log", yscale="log", ylim=(1e-3, 3e3))

@@ -4,11 +4,13 @@ import numpy as np
 
 from ldpbo import plots
 
+GREY = "#888888"
+
 
 def bumps(ax, x, functions, level):
     """Draw the functions of the class on the line, and the level above which a point is optimal."""
     for m, f in enumerate(functions):
-        ax.plot(x, f, color=plots.PALETTE[m % 6], linewidth=1.2)
+        ax.plot(x, f, color=("black", GREY)[m % 2], linewidth=1.2)
     ax.axhline(level, color="black", linestyle=":", linewidth=1)
     title = f"$d=1$, $M={len(functions)}$"
     ax.set(xlabel="point $x$", ylabel="reward $f_m(x)$", title=title)
@@ -24,7 +26,7 @@ def peaks(ax, n, bump, level):
     away = np.abs(axis - centres)
     peak = np.interp(n * np.hypot(*np.meshgrid(away, away)), np.linspace(0, 1, 501), bump)
     image = ax.pcolormesh(axis, axis, peak, cmap="Greys", rasterized=True, shading="gouraud")
-    ax.contour(axis, axis, peak, levels=[level], colors=[plots.PALETTE[1]], linewidths=1)
+    ax.contour(axis, axis, peak, levels=[level], colors=["black"], linewidths=1, linestyles=":")
     ax.set(xlabel="$x_1$", ylabel="$x_2$", title=f"$d=2$, $M={n**2}$", aspect="equal")
     ax.grid(False)
     return image
@@ -33,13 +35,12 @@ def peaks(ax, n, bump, level):
 def served(cells, old, new):
     """Draw for how many functions each point is optimal, with w and with w/2."""
     figure, ax = plots.axes(height=2.2)
-    first, second = plots.PALETTE[:2]
-    label = r"$g<\Delta$ beyond $w$ (earlier papers)"
-    ax.plot(cells, old, color=second, linestyle="--", label=label)
-    ax.plot(cells, new, color=first, label=r"$g<\Delta$ beyond $w/2$ (this paper)")
+    ax.plot(cells, old, color=GREY, linestyle="--")
+    ax.plot(cells, new, color="black")
+    ax.annotate(r"$g<\Delta$ beyond $w$ (earlier papers)", (3, 2.12), ha="center", color="#555555")
+    ax.annotate(r"$g<\Delta$ beyond $w/2$ (this paper)", (3, 1.12), ha="center")
     ax.set(xlabel="position in cells, $x/w$", ylabel="functions served")
     ax.set(ylim=(0, 2.6), yticks=(0, 1, 2))
-    ax.legend(ncols=2, loc="upper center")
     return figure
 
 
@@ -52,8 +53,9 @@ def row_sums(v, rows, limit):
     left.set(xlabel="region $j$", ylabel="function $m$")
     left.grid(False)
     figure.colorbar(image, ax=left, label=r"$\log_{10}\,v_m^j/\Delta$")
-    right.plot(np.arange(1, n + 1), rows, "o", label=r"row sums $\sum_j v_m^j/\Delta$")
-    right.axhline(limit, color=plots.PALETTE[1], label="$c$, the sum over all offsets")
+    right.plot(np.arange(1, n + 1), rows, "o", color="black")
+    right.axhline(limit, color=GREY)
+    right.annotate("$c$, the sum over all offsets", (n / 2, limit + 0.1), ha="center")
+    right.annotate(r"row sums $\sum_j v_m^j/\Delta$", (n / 2, limit - 0.45), ha="center")
     right.set(xlabel="function $m$", ylabel=r"sum over regions, in $\Delta$", ylim=(0, 5))
-    right.legend(loc="lower center")
     return figure

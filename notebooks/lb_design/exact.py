@@ -1,6 +1,7 @@
 """The best learner of all, by dynamic programming, on domains so small that it can be computed."""
 
 import functools
+import math
 
 import numpy as np
 
@@ -31,6 +32,18 @@ def least_regret(functions, weights, T, tau, b):
 
 def _add(counts, x):
     return (*counts[:x], counts[x] + 1, *counts[x + 1 :])
+
+
+def without_positive_part(T, height=0.05):
+    """The bound that the lemma would give without [.]_+, over the regret of the best learner.
+
+    Two opposite functions on two arms, of size height/sqrt(T); rewards +1 and -1, not private.
+    """
+    c = height / math.sqrt(T)
+    functions = c * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    told = -0.5 * math.log1p(-(c**2))
+    bound = T * c * (1 - math.sqrt(T / 2 * told))
+    return bound / least_regret(functions, np.array([0.5, 0.5]), T, 1.0, 1.0)
 
 
 def largest_bound(n, T, eps, b):

@@ -1,6 +1,7 @@
 """Figures of the page "The rates, and what they are worth at finite T"."""
 
 import numpy as np
+from matplotlib.ticker import NullFormatter
 
 from ldpbo import plots, results
 
@@ -11,13 +12,14 @@ def rates(horizons, curves, B):
     """Draw {(kernel, eps): rate at each horizon}, without privacy (None) dashed, with linear
     regret as a thin line."""
     figure, panels = plots.axes(1, 2, height=2.9, share=True)
-    axes, colors = dict(zip(TITLES, panels)), {0.1: 0, 1.0: 1, None: 6}
+    axes = dict(zip(TITLES, panels))
     for (kernel, eps), rate in curves.items():
-        text = "non-private" if eps is None else rf"$\epsilon={eps:g}$"
-        style = {"linestyle": "--" if eps is None else "-", "label": text}
-        axes[kernel].plot(horizons, rate, color=plots.PALETTE[colors[eps]], **style)
+        text = "not private" if eps is None else rf"$\epsilon={eps:g}$"
+        dashes = "--" if eps is None else "-"
+        color = "#888888" if eps == 1 else "black"
+        axes[kernel].plot(horizons, rate, color=color, linestyle=dashes, label=text)
     for kernel, ax in axes.items():
-        ax.plot(horizons, B * horizons, color="#aaaaaa", linewidth=0.8)
+        ax.plot(horizons, B * horizons, color="#cccccc", linewidth=0.8)
         ax.set(xscale="log", yscale="log", xlabel="horizon $T$", title=TITLES[kernel])
     panels[0].set_ylabel("rate, constant 1")
     panels[0].legend()
@@ -30,16 +32,17 @@ def regret(grid, bounds, horizons, measured, names):
     bounds: {kernel: three curves on `grid`}; measured: {(kernel, T): {name: regret by trial}}. The
     marks of the algorithms are shifted sideways to be told apart. Returns (figure, columns).
     """
-    figure, panels = plots.axes(1, 2, height=3.4, share=True)
+    figure, panels = plots.axes(1, 2, width=7.6, height=3.4, share=True)
     styles = {
         "explicit bound": {"color": "black"},
-        "paper's proof, constants kept": {"color": "black", "linestyle": "-."},
+        "the paper's proof": {"color": "black", "linestyle": "-."},
         "the same without privacy": {"color": "#777777", "linestyle": "--"},
     }
     columns = {}
     for ax, (kernel, curves) in zip(panels, bounds.items()):
         labels = {"title": TITLES[kernel], "xlabel": "horizon $T$"}
         plots.lines(ax, grid, dict(zip(styles, curves)), styles, "xy", **labels)
+        ax.xaxis.set_minor_formatter(NullFormatter())
         for shift, name in zip((0.85, 0.95, 1.06, 1), [*names, "uniform"]):
             samples = [measured[kernel, t][name] for t in horizons]
             mean, low, high = results.interval(samples, axis=1)
