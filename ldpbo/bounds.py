@@ -119,8 +119,8 @@ def lower_bound(
         "printed"    the rate of Theorem 1, constant 1
         "corrected"  the rate of Improvement A1, constant 1, never below the non-private one (A3)
                      nor below that of a larger eps, whose mechanisms include those of eps
-        "explicit"   no rate but a number, with every constant of the proof, maximised over Delta
-                     and M (d = 1 or 2)
+        "explicit"   no rate but a number (to five digits) with every constant of the proof,
+                     maximised over Delta and M (d = 1 or 2)
         "bounded"    the same for rewards +b and -b, b = sqrt(v), whatever alpha is
 
     Returns a `Bound`, NaN with a reason outside the regime that the theorem leaves unstated (A14),

@@ -199,7 +199,7 @@ def _theorem(Z, T, noise, B, b):
     top = float(leverage.max(initial=0.0))
     if d < LEAST_DIMENSION:
         return Bound(0.0, f"the effective dimension is {d:.4g} and must be at least 1.04", M=d)
-    share = (d - math.sqrt(top)) / math.sqrt(top * d)  # s in the proof
+    share = (d - math.sqrt(top)) / math.sqrt(top * d)  # psi in the proof
     peak = share * noise * math.sqrt(top / T)
     limit = min(b, noise * math.sqrt(KAPPA) / 2)  # |f| <= b and |f| tau <= b/2
     if peak > limit:
