@@ -7,7 +7,8 @@ from notebooks.private import packages
 from notebooks.private.leaks_inside import LeaksInside
 
 NAMES = {"opendp": "OpenDP"}
-HEAD = ["package", "mechanism", "promised ε", "at least", "told by", "verdict", "caught, of seeds"]
+HEAD = ["package", "mechanism", "ε is at least", "told by", "caught"]
+LOW_BITS = ("lowest bit", "trailing zeros")
 
 
 def shown(bound, seeded):
@@ -18,24 +19,23 @@ def shown(bound, seeded):
 
 
 def mechanisms(table):
-    """Group the stored rows by mechanism and release, those that leak first within a package."""
-    groups = table.groupby(["package", "version", "name"], sort=False)
-    order = {name: i for i, name in enumerate(packages.CURATORS)}
-    return sorted(groups, key=lambda group: (order[group[0][2]] // 2, group[0][1], group[0][2]))
+    """Group the stored rows by package, release and mechanism, in the order of the adapters."""
+    names = list(packages.CURATORS)
+    shelf = [one.package for one in packages.CURATORS.values()]
+    place = lambda key: (shelf.index(key[0]), key[1], names.index(key[2]))
+    groups = dict(list(table.groupby(["package", "version", "name"])))
+    return {key: groups[key] for key in sorted(groups, key=place)}
 
 
 def rows(table, seed):
     """Make the rows of the page's table: the audit with this seed, and how many seeds caught it."""
     found = []
-    for (package, version, _), audits in mechanisms(table):
+    for (package, version, _), audits in mechanisms(table).items():
         one = audits[audits.seed == seed].iloc[0]
         name = f"{NAMES.get(package, package)} {version}"
-        bound = shown(one.eps_low, one.seeded)
-        event = one.event.rsplit(" (", 1)[0].replace(" 1", "")
-        verdict = "caught" if one.flagged else "passes"
-        caught = f"{audits.flagged.sum()} of {len(audits)}"
-        promised = f"{one.promised:g}"
-        found.append([name, one.mechanism, promised, bound, event, verdict, caught])
+        clue = "its lowest bits" if one.event.startswith(LOW_BITS) else "its value"
+        caught = f"{audits.flagged.sum()} times of {len(audits)}"
+        found.append([name, one.mechanism, shown(one.eps_low, one.seeded), clue, caught])
     return found
 
 
