@@ -87,7 +87,7 @@ def test_rewards_by_chance_find_a_leak_on_a_part_of_the_range():
 
 
 class NoClipping(core.CTL):
-    def _clip(self, y):
+    def clip(self, y):
         return np.asarray(y, float)[()]
 
 
@@ -103,7 +103,7 @@ class RawSecondTime(core.CTL):
 
     def privatise(self, y, rng=None):
         self.calls += 1
-        return self._clip(y) if self.calls == 2 else super().privatise(y, rng)
+        return self.clip(y) if self.calls == 2 else super().privatise(y, rng)
 
 
 class SameNoise(core.CTL):
