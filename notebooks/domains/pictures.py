@@ -24,15 +24,15 @@ def users(found, data):
     figure, ax = plots.axes(height=2.9)
     style = plots.line_style("GP-UCB", marker=None, label=None)
     for (name, (so_far, runs)), dashes in zip(found.items(), ("-", "--", "-.")):
+        mean = runs.mean(axis=0)
         ax.plot(so_far, runs.T, **style | {"linewidth": 0.6, "linestyle": dashes})
-        ax.plot(so_far, runs.mean(axis=0), **style | {"linestyle": dashes})
-        place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 9}
-        ax.annotate(name, (so_far[-1], runs[:, -1].mean()), **place)
-        data |= {"users": so_far, f"{name}, mean": runs.mean(axis=0)}
-    ax.axhline(1, color=plots.COLORS["uniform"], linestyle=":")
-    ax.annotate("uniform play", (12, 1.02), fontsize=8.5, color=plots.COLORS["uniform"])
+        ax.plot(so_far, mean, **style | {"linestyle": dashes, "label": f"GP-UCB, {name}"})
+        data |= {"users": so_far, f"{name}, mean": mean}
+    grey = {"color": plots.COLORS["uniform"]}
+    ax.axhline(1, linestyle=":", **grey)
+    ax.annotate("uniform play", (so_far[-1], 1.03), ha="right", fontsize=8.5, **grey)
     ax.set(xscale="log", xlabel="users", ylabel="regret / uniform play", ylim=(0, 1.6))
-    ax.set_xlim(10, 6 * so_far[-1])
+    ax.legend(loc="lower left")
     return figure
 
 
