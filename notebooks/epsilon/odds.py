@@ -32,11 +32,16 @@ def least_users(table, eps, share):
     return float(part[part.share == share].users.min())
 
 
-def about(users):
-    """Write a number of users with one digit, or two that begin with 1: it is good to a factor."""
+def rounded(users):
+    """Round a number to one digit, or to two that begin with 1: it is good to a factor of two."""
     digits = math.floor(math.log10(users))
     unit = 10**digits if users >= 2 * 10**digits else 10 ** (digits - 1)
-    users = round(users / unit) * unit
+    return round(users / unit) * unit
+
+
+def about(users):
+    """Write a number of users in words and digits."""
+    users = rounded(users)
     for size, word in WORDS:
         if users >= size:
             return f"{users / size:g}{word}"
