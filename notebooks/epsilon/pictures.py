@@ -8,6 +8,7 @@ from notebooks.epsilon import attack, odds
 
 DARK = "#222222"
 LIGHT = "#dddddd"
+SCALE = 4.0  # 2(B + R)/ε where B, R and ε are 1
 
 
 def beliefs(levels):
@@ -62,22 +63,27 @@ def low_bits(pair, start, count, shares):
     """
     given = {"width_ratios": [3, 1]}
     figure, (left, right) = plots.axes(1, 2, height=2.0, width=7.6, gridspec_kw=given)
+    data = combs(left, pair, start, count)
+    places = range(len(shares))
+    right.bar(places, [100 * share for share in shares.values()], 0.6, color="#777777")
+    right.set_xticks(places, [f"{eps:g}" for eps in shares])
+    right.set(ylim=(0, 100), xlabel="promised ε", ylabel="reports that tell, %")
+    return figure, data
+
+
+def combs(ax, pair, start, count):
+    """Draw a row of columns for each reward, dark where it can lead; mark what only one can."""
     reports = attack.neighbours(start, count)
-    scale = 4.0  # 2(B + R)/ε of the text
-    fits = np.stack([attack.possible(reports, y, scale) for y in pair])
-    certain = fits.sum(axis=0) == 1
+    fits = np.stack([attack.possible(reports, reward, SCALE) for reward in pair])
     for row, found in enumerate(fits):
         colors = np.where(found, DARK, LIGHT)
-        left.bar(np.arange(count), 0.8, bottom=row + 0.1, width=0.82, color=colors)
-    hits = np.flatnonzero(certain)
-    left.plot(hits, np.full(len(hits), 2.25), "v", color=DARK, markersize=4)
-    left.set_yticks([0.5, 1.5, 2.25], [f"from {pair[0]:g}", f"from {pair[1]:.7g}", "certain"])
-    left.set(xlim=(-0.7, count - 0.3), ylim=(0, 2.6), xticks=[])
-    left.set_xlabel(f"{count} possible reports in a row, from {start:g} on")
-    left.grid(False)
-    right.bar(range(len(shares)), [100 * x for x in shares.values()], 0.6, color="#777777")
-    right.set_xticks(range(len(shares)), [f"{eps:g}" for eps in shares])
-    right.set(ylim=(0, 100), xlabel="promised ε", ylabel="reports that tell, %")
-    data = {"report": [f"{r!r}" for r in reports.tolist()]}
-    data |= {f"possible from {y!r}": found.astype(int) for y, found in zip(pair, fits)}
-    return figure, data
+        ax.bar(np.arange(count), 0.8, bottom=row + 0.1, width=0.82, color=colors)
+    certain = np.flatnonzero(fits.sum(axis=0) == 1)
+    ax.plot(certain, np.full(len(certain), 2.25), "v", color=DARK, markersize=4)
+    rows = [f"from {reward:.7g}" for reward in pair]
+    ax.set_yticks([0.5, 1.5, 2.25], [*rows, "certain"])
+    ax.set(xlim=(-0.7, count - 0.3), ylim=(0, 2.6), xticks=[])
+    ax.set_xlabel(f"{count} possible reports in a row, from {start:g} on")
+    ax.grid(False)
+    columns = {f"possible from {reward!r}": found for reward, found in zip(pair, fits.astype(int))}
+    return {"report": [repr(report) for report in reports.tolist()]} | columns
