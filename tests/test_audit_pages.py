@@ -10,7 +10,7 @@ import pytest
 
 import ldpbo_core as core
 from notebooks.epsilon import attack, odds
-from notebooks.private import price
+from notebooks.private import evidence, price
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -85,3 +85,15 @@ def test_a_number_of_users_is_said_with_the_digits_that_it_has(users, said):
 )
 def test_differences_are_said_in_words(intervals, said):
     assert price.verdict(intervals) == said
+
+
+@pytest.mark.parametrize(
+    "event, said",
+    [
+        ("lowest bit of report 1 - (-2.0)", "lowest bit of the report's distance from −2"),
+        ("trailing zeros of report 1", "trailing zeros of the report"),
+        ("report 2 - report 1", "difference of the two reports"),
+    ],
+)
+def test_events_are_said_in_words(event, said):
+    assert evidence.in_words(event) == said

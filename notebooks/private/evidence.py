@@ -1,6 +1,7 @@
 """The table and the numbers of the section "Other people's code", from data/packages.csv."""
 
 import math
+import re
 
 from ldpbo import audit
 from notebooks.private import packages
@@ -9,6 +10,14 @@ from notebooks.private.leaks_inside import LeaksInside
 NAMES = {"opendp": "OpenDP"}
 HEAD = ["package", "mechanism", "ε is at least", "told by", "caught"]
 LOW_BITS = ("lowest bit", "trailing zeros")
+
+
+def in_words(event):
+    """Say the event of an audit as prose does: "lowest bit of the report's distance from −2"."""
+    distance = r"report 1 - \((-?[\d.]+)\)"
+    event = re.sub(distance, lambda m: f"the report's distance from {float(m[1]):g}", event)
+    event = event.replace("report 2 - report 1", "difference of the two reports")
+    return event.replace("report 1", "the report").replace("-", "−")
 
 
 def shown(bound, seeded):
