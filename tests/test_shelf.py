@@ -168,14 +168,14 @@ def test_the_archive_is_the_same_each_time_and_holds_what_a_reader_needs_and_no_
 
 
 def test_the_first_page_of_a_part_says_how_long_it_takes_and_what_to_know(tmp_path):
-    toc = "parts: [{caption: Audit, chapters: [{file: a, sections: [{file: b}]}]}]\n"
+    toc = "parts: [{caption: What holds, chapters: [{file: a, sections: [{file: b}]}]}]\n"
     (tmp_path / "_toc.yml").write_text(toc)
     (tmp_path / "a.md").write_text("# Title\n\nText.\n")
     (tmp_path / "b.md").write_text("word " * 10 * shelf.WORDS_A_MINUTE)
     ((path, content),) = shelf.part_heads(tmp_path).items()
     assert path == tmp_path / "a.md"
-    before = "Good to know before: the curator's page."
-    line = f"*Audit: 2 pages, about 10 minutes to read. {before}*"
+    before = "Good to know before: the paper, or its pages here."
+    line = f"*What holds: 2 pages, about 10 minutes to read. {before}*"
     assert content.decode().startswith(f"# Title\n\n{line}")
 
 

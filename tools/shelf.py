@@ -38,11 +38,10 @@ NEEDS = {
     "What holds": "the paper, or its pages here",
     "What to use": "*Start here*; the code wants nothing but Python",
     "Proofs": "the algorithms' pages, martingales; for lower bounds Fourier transforms",
-    "Audit": "the curator's page",
 }
 ARCHIVED = """
     *.py ldpbo/* tools/*.py *.md *.yml *.toml *.lock Makefile LICENSE CITATION.cff notebooks/**/*
-    data/* data/sweeps/* tests/*.py book/*.* book/live/* book/_static/*.* book/images/*
+    data/* data/pins/* data/sweeps/* tests/*.py book/*.* book/live/* book/_static/*.* book/images/*
 """.split()
 WORDS_A_MINUTE = 180  # of prose with formulas
 GLUED = "application/papermill.record/text/plain"

@@ -18,6 +18,44 @@ def contours(ax, points, values, *, low, high, plays=(), title="", cmap="viridis
     return filled
 
 
+def users(found, data):
+    """Draw relative regret against users for each function, {name: (users, shares (trials, ...))}:
+    single runs thin, their mean thick. The columns go into `data`."""
+    figure, ax = plots.axes(height=2.9)
+    style = plots.line_style("GP-UCB", marker=None, label=None)
+    for (name, (so_far, runs)), dashes in zip(found.items(), ("-", "--", "-.")):
+        mean = runs.mean(axis=0)
+        ax.plot(so_far, runs.T, **style | {"linewidth": 0.6, "linestyle": dashes})
+        ax.plot(so_far, mean, **style | {"linestyle": dashes, "label": f"GP-UCB, {name}"})
+        data |= {"users": so_far, f"{name}, mean": mean}
+    grey = {"color": plots.COLORS["uniform"]}
+    ax.axhline(1, linestyle=":", **grey)
+    ax.annotate("uniform play", (so_far[-1], 1.03), ha="right", fontsize=8.5, **grey)
+    ax.set(xscale="log", xlabel="users", ylabel="regret / uniform play", ylim=(0, 1.6))
+    ax.legend(loc="lower left")
+    return figure
+
+
+def few_users(curves, keys, levels):
+    """Draw relative regret against rounds, a column of axes for each function, {(function, eps):
+    table of single runs}: the runs thin, their mean thick."""
+    figure, grid = plots.axes(len(levels), len(keys) // len(levels), share=True, height=2.1)
+    for ax, key in zip(grid.T.flat, keys):
+        for name, part in curves[key].groupby("algorithm", sort=False):
+            wide = part.pivot(index="t", columns="trial", values="relative")
+            style = plots.line_style(name, markevery=6)
+            ax.plot(wide.index, wide.mean(axis=1), **style)
+            if name != "uniform":
+                ax.plot(wide.index, wide, color=style["color"], linewidth=0.5)
+        ax.set(title=f"{key[0]}, ε = {key[1]:g}", ylim=(0, 2))
+    for ax in grid[-1]:
+        ax.set_xlabel("round $t$")
+    for ax in grid[:, 0]:
+        ax.set_ylabel("regret / uniform play")
+    plots.legend_below(figure, 3, fontsize=None)
+    return figure
+
+
 def maps(problem, marks, seen):
     """Draw the truth, and mean and half width of the band after the rounds in `marks`.
 
@@ -48,7 +86,7 @@ def spans(rounds, drawn, problems, fine):
     a line; fine: problems with more features, whose pivots are drawn.
     """
     figure, (size, gap) = plots.axes(1, 2)
-    for (name, part), color, marker in zip(drawn.items(), plots.PALETTE, "os^"):
+    for (name, part), color, marker in zip(drawn.items(), ("#222222", "#888888"), "o^"):
         style = {"color": color, "marker": marker}
         dashed = {"color": color, "linestyle": "--"}
         size.plot(rounds, part[:, 0], label=f"{name}: arms drawn", **style)
@@ -67,7 +105,7 @@ def spans(rounds, drawn, problems, fine):
 
 def costs(bench):
     """Draw the milliseconds of a round against n, r and the rounds played, from the table of
-    `make bench`; dotted: one read of Z."""
+    `make bench`; dotted: one product with the features Z."""
     figure, grid = plots.axes(1, 3, width=7.6, height=2.7)
     parts = {
         "candidates $n$": ("n", bench.query("axis == 'n' and kernel == 'SE' and d == 2")),
@@ -78,7 +116,7 @@ def costs(bench):
         for name, one in part.groupby("learner", sort=False):
             ax.plot(one[axis], 1000 * one.seconds, **plots.line_style(name))
         reads = part.groupby(axis).read.min()
-        style = {"color": "black", "linestyle": ":", "label": "one read of $Z$"}
+        style = {"color": "black", "linestyle": ":", "label": "reading the features once"}
         ax.plot(reads.index, 1000 * reads, **style)
         ax.set(xscale="linear" if axis == "t" else "log", yscale="log", xlabel=xlabel)
     ranks = sorted(parts["features $r$"][1].r.unique())

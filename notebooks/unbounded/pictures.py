@@ -2,7 +2,7 @@
 
 from ldpbo import plots
 
-COLORS = ["#56B4E9", "#E69F00", "#000000", "#F0E442", "#999999"]
+COLORS = ["#aaaaaa", "#666666", "#000000", "#888888", "#444444"]
 MARKERS = "o^sDv"
 
 
@@ -28,8 +28,8 @@ def needed_delta(distance, formula, some, checks, delta):
     """Draw the δ that Definition 1 needs for two rewards at a distance, by formula and (at `some`
     distances) by integration."""
     figure, ax = plots.axes(width=5.6, height=2.6)
-    hollow = {"color": "#E69F00", "markerfacecolor": "none"}
-    ax.plot(distance, formula, color="#E69F00", label="noise only (formula)")
+    hollow = {"color": "#777777", "markerfacecolor": "none"}
+    ax.plot(distance, formula, color="#777777", label="noise only (formula)")
     ax.plot(some, checks["not clipped"], "o", label="noise only (integration)", **hollow)
     label = "clipped first (integration)"
     ax.plot(some, checks["clipped"], "x", color="#000000", label=label)

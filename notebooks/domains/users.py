@@ -1,0 +1,25 @@
+"""One-bit GP-UCB on boxes with many users, and the final regret of the paper's learners."""
+
+import numpy as np
+import pandas as pd
+
+import ldpbo_core as core
+from ldpbo import results
+
+MARKS = 61  # numbers of users at which a run is drawn
+
+
+def shares(problem, users, *, trials, seed, **options):
+    """Play GP-UCB on one-bit reports, switching seldom -> (users so far, regret over that of
+    uniform play (trials, users so far))."""
+    given = dict(name="GP-UCB", curator=core.OneBit, switch=0.1, lam=None)
+    run = core.simulate_batches(problem, users, trials=trials, seed=seed, **given, **options)
+    so_far = np.geomspace(10, users, MARKS)
+    found = run.regret / (run.t * run.uniform[:, None])
+    return so_far, np.array([np.interp(so_far, run.t, one) for one in found])
+
+
+def together(laplace, bits):
+    """Join the curves of runs with Laplace and with one-bit reports in one table."""
+    ours = results.curves({"": bits})
+    return pd.concat([results.curves({"": laplace}), ours[ours.algorithm != "uniform"]])

@@ -1,0 +1,48 @@
+"""What a promise of ε lets somebody learn from reports, and what it costs in users."""
+
+import math
+
+import numpy as np
+from scipy.stats import binom
+
+WORDS = ((1e9, " billion"), (1e6, " million"))
+
+
+def belief(before, eps):
+    """Compute the largest belief that a report can lead to, from the belief before it."""
+    weight = before * np.exp(eps)
+    return weight / (1 - before + weight)
+
+
+def vote(eps, reports):
+    """Compute how often the majority of one-bit reports names the right one of two rewards.
+
+    The rewards are the two ends of the range, each report is an honest bit with probability
+    e^eps/(1 + e^eps), and a draw is decided by a coin. No other rule is right more often.
+    """
+    k = np.asarray(reports)
+    honest = 1 / (1 + math.exp(-eps))
+    tie = np.where(k % 2 == 0, binom.pmf(k // 2, k, honest), 0.0)
+    return binom.sf(k // 2, k, honest) + tie / 2
+
+
+def least_users(table, eps, share):
+    """Find how many users the better proved learner needs: one bit each, synthetic SE kernel."""
+    part = table[(table.problem == "se") & (table.trust == "local") & (table.eps == eps)]
+    return float(part[part.share == share].users.min())
+
+
+def rounded(users):
+    """Round a number to one digit, or to two that begin with 1: it is good to a factor of two."""
+    digits = math.floor(math.log10(users))
+    unit = 10**digits if users >= 2 * 10**digits else 10 ** (digits - 1)
+    return round(users / unit) * unit
+
+
+def about(users):
+    """Write a number of users in words and digits."""
+    users = rounded(users)
+    for size, word in WORDS:
+        if users >= size:
+            return f"{users / size:g}{word}"
+    return f"{users:,.0f}"
