@@ -84,12 +84,21 @@ def figure(drawing, name, data=None, note="", legend=None):
     if data is not None:
         table = _data_uri("text/csv;charset=utf-8", results.csv(data).encode())
         links.append(f'<a download="{name}.csv" href="{table}">CSV</a>')
-        bundle[results.TABLE] = {"name": anchor, "columns": results.columns(data)}
+        bundle |= _kept(anchor, data)
     line = " · ".join([html.escape(note), *links] if note else links)
     bundle["text/html"] = (
         f'<div class="ldpbo-figure">{_image(drawing)}<p class="ldpbo-note">{line}</p></div>'
     )
     display(bundle, raw=True)
+
+
+def keep(name, data):
+    """Keep a table for `results.load` on another page; nothing is shown."""
+    display(_kept(name, data), raw=True)
+
+
+def _kept(name, data):
+    return {results.TABLE: {"name": name, "columns": results.columns(data)}}
 
 
 def _image(drawing):
