@@ -19,14 +19,14 @@ FIGURE_2 = (
 )
 FIGURE_3 = 'LDP-MoMA-GP-UCB has "better or competitive performance across different scenarios"'
 PANEL_2D = ', and "the high error bar in (d) is because a different $f$ is chosen for each trial"'
-NUMBERS = "no one two three four five six seven eight nine".split()
+NUMBERS = "no one two three four five six seven eight nine ten".split()
 
 
 # ---- Numbers in words ----------------------------------------------------------------------------
 
 
 def word(count: int) -> str:
-    """Write a number below ten as a word."""
+    """Write a number up to ten as a word."""
     return NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"
 
 

@@ -184,6 +184,7 @@ def panel(table, settings, *, private):
         for ax, scale in zip(row, settings):
             title = f"{results.data_label(data)}, {setting_title(scale)}"
             regret_curves(ax, part[part.setting == scale], private=private, title=title)
+            ax.locator_params(axis="x", nbins=5)
         row[0].set_ylabel("cumulative regret $R_t$")
     legend_below(figure, 4, fontsize=None)
     return figure

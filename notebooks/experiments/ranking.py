@@ -45,10 +45,11 @@ def ranking(tables, settings):
 
 
 def show_panel(table, settings):
-    """Show the small table of a panel: every algorithm at each setting, and who is behind."""
+    """Show the small table of a panel: every algorithm at each setting, and those in front that
+    these trials do not tell apart."""
     found = by_setting(table, settings)
     rows = [[name, *(show.estimate(*f[name]) for f in found.values())] for name in NAMES]
-    rows.append(["first", *(panels.listed(panels.leaders(f)) for f in found.values())])
+    rows.append(["in front", *(panels.listed(panels.leaders(f)) for f in found.values())])
     show.table(["", *map(plots.setting_title, settings)], rows, "Regret over that of uniform play")
 
 
@@ -91,10 +92,17 @@ def moma_counts(ranks):
     }
 
 
-def in_words(found):
-    """Write four of the `moma_counts` in words: "none of the six"."""
+def in_words(first, second):
+    """Write the `moma_counts` of two settings: "none of the six panels at either setting"."""
     totals = {"moma-public": 3, "moma-private": 6, "original-public": 2, "original-private": 4}
-    return {f"{key}-words": panels.some_of(found[key], total) for key, total in totals.items()}
+    found = {}
+    for key, total in totals.items():
+        before, after = (panels.some_of(part[key], total) for part in (first, second))
+        same = f"{before} at either setting"
+        other = f"{before} at order constants and in {after} with narrower bands"
+        found[f"{key}-order"] = before
+        found[f"{key}-both"] = same if before == after else other
+    return found
 
 
 def stand_in_text(ranks, ranks_own):
@@ -113,8 +121,9 @@ def stand_in_text(ranks, ranks_own):
     )
 
 
-def note(T, here):
-    """Say where the nine results come from, for the line under a figure."""
-    if here:
-        return f"this build, T = {T}, on the original data"
-    return f"{originals.note()}; synthetic panels: this build, T = {T}"
+def note(panel, table):
+    """Say where the result of a panel comes from, for the line under its figure."""
+    data = table.data.iloc[0]
+    if panel in SIX and data.startswith("original"):
+        return originals.note()
+    return f"this build, T = {int(table.t.max())}; data: {data}"

@@ -21,7 +21,7 @@ def caption(data):
     kind, _, name = data.partition(" ")
     if kind in ("original", "stand-in"):
         return f"{results.data_label(data).capitalize()} ({name})"
-    return f"{data.capitalize()}, {results.data_label(data)}"
+    return f"{data[0].upper()}{data[1:]}, {results.data_label(data)}"
 
 
 def sure_text(trials, T, settings):
