@@ -84,7 +84,7 @@ def figure(drawing, name, data=None, note="", legend=None):
     if data is not None:
         table = _data_uri("text/csv;charset=utf-8", results.csv(data).encode())
         links.append(f'<a download="{name}.csv" href="{table}">CSV</a>')
-        bundle |= _kept(anchor, data)
+        bundle[results.TABLE] = {"name": anchor, "columns": results.columns(data)}
     line = " · ".join([html.escape(note), *links] if note else links)
     bundle["text/html"] = (
         f'<div class="ldpbo-figure">{_image(drawing)}<p class="ldpbo-note">{line}</p></div>'
@@ -94,11 +94,8 @@ def figure(drawing, name, data=None, note="", legend=None):
 
 def keep(name, data):
     """Keep a table for `results.load` on another page; nothing is shown."""
-    display(_kept(name, data), raw=True)
-
-
-def _kept(name, data):
-    return {results.TABLE: {"name": name, "columns": results.columns(data)}}
+    table = {"name": name, "columns": results.columns(data)}
+    display({results.TABLE: table}, raw=True)
 
 
 def _image(drawing):
