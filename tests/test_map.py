@@ -99,16 +99,17 @@ def _tail(t, freedom):
     return np.trapezoid(shape, x) / np.trapezoid(whole, y)
 
 
-def test_the_ridge_counts_are_those_of_a_loop():
-    frame = pd.DataFrame(
-        [
-            ("2a", 1.0, name, lam, share)
-            for name, shares in {"TGP": (0.9, 0.5, 0.2), "MoMA": (0.4, 0.3, 0.6)}.items()
-            for lam, share in zip((0.1, 1.0, 10.0), shares)
-        ],
-        columns=["panel", "beta_scale", "name", "lam", "share"],
-    )
+def test_the_ridge_counts_of_a_table_that_one_can_read():
+    shares = {"TGP": (0.9, 0.5, 0.2), "ATA": (0.9, 0.8, 0.7), "MoMA": (0.4, 0.3, 0.6)}
+    rows = [
+        (panel, 1.0, name, ridge, share)
+        for panel, better in (("2a", 0.0), ("2d", 0.5))
+        for name, three in shares.items()
+        for ridge, share in zip((0.1, 1.0, 10.0), np.array(three) - better * (name == "MoMA"))
+    ]
+    frame = pd.DataFrame(rows, columns=["panel", "beta_scale", "name", "lam", "share"])
     found = tables.ridge_counts(frame)
-    assert (found["ridge-rows"], found["ridge-one"]) == (2, 1)
-    assert found["ridge-gain"] == pytest.approx((0.4 + 1) / 2)
-    assert (found["ridge-maps"], found["ridge-changes"], found["ridge-moma"]) == (1, 1, 2)
+    assert (found["ridge-points"], found["ridge-moma"]) == (6, 5)
+    assert (found["ridge-public"], found["ridge-moma-public"]) == (3, 3)
+    assert (found["ridge-rows-1"], found["ridge-top-1"]) == (6, 4)
+    assert found["ridge-gain-1"] == pytest.approx((0.7 / 0.8 + 0.7 / 0.8) / 2)

@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib import patheffects
 
 from ldpbo import plots, results
 from ldpbo.show import typeset
@@ -72,8 +73,10 @@ def _frame_smallest(ax, values):
     for y, row in enumerate(values):
         if np.isfinite(row).any():
             corner = np.nanargmin(row) + 0.06, y + 0.06
-            style = {"fill": False, "edgecolor": plots.COLORS["ATA"], "linewidth": 1.6}
-            ax.add_patch(plt.Rectangle(corner, 0.88, 0.88, **style))
+            style = {"fill": False, "edgecolor": "black", "linewidth": 1.4}
+            ring = plt.Rectangle(corner, 0.88, 0.88, **style)
+            ring.set_path_effects([patheffects.withStroke(linewidth=3.2, foreground="white")])
+            ax.add_patch(ring)
 
 
 def _label_axes(ax, wide, names=None, rotation=0):
@@ -146,6 +149,7 @@ def learners(frame, columns, *, side, height, bar=False, **style):
     figure, grid = plots.axes(rows, side, width=WIDE, height=height, squeeze=False)
     for ax, panel in zip(grid.flat, panels):
         part = frame[frame["panel"] == panel]
+        part = part.assign(learner=part["learner"].str.replace("PE", "elimination"))
         order = sorted(part["learner"].unique())
         heatmap(ax, part, "learner", columns, title=results.PANELS[panel], order=order, **style)
         left = ax in grid[:, 0]

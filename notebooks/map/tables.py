@@ -147,21 +147,23 @@ def norm_ratio(kernel, seeds):
 
 
 def ridge_counts(frame):
-    """Say what the ridge does: how often λ = 1 is the best of the grid, how much is gained by the
-    best λ in the median row, and in how many rows the learner that is first changes with λ."""
-    keys = ["panel", "beta_scale"]
-    mean = frame.groupby([*keys, "name", "lam"])["share"].mean().unstack()
-    first = frame.groupby([*keys, "lam", "name"])["share"].mean().unstack().idxmin(axis=1)
-    winners = first.groupby(level=keys).nunique()
-    moma = first[first == "MoMA"]
-    return {
-        "ridge-rows": len(mean),
-        "ridge-one": int((mean.idxmin(axis=1) == 1).sum()),
-        "ridge-gain": float((mean.min(axis=1) / mean[1.0]).median()),
-        "ridge-most": float((mean.min(axis=1) / mean[1.0]).min()),
-        "ridge-maps": len(winners),
-        "ridge-changes": int((winners > 1).sum()),
+    """Say what the ridge does: where MoMA is first of the paper's three, and what the best ridge of
+    the grid gains over λ = 1 in the median row (learner and panel) of each factor on β."""
+    mean = frame.groupby(["panel", "beta_scale", "name", "lam"])["share"].mean()
+    first = mean.unstack("name")[list(PAPER)].idxmin(axis=1) == "MoMA"
+    by_ridge = mean.unstack("lam")
+    gain = by_ridge.min(axis=1) / by_ridge[1.0]
+    top = by_ridge.idxmin(axis=1) == by_ridge.columns.max()
+    panels_of = first.index.get_level_values("panel")
+    public = np.array([not results.is_private(panel) for panel in panels_of])
+    found = {
         "ridge-points": len(first),
-        "ridge-moma": len(moma),
-        "ridge-moma-public": int((moma.index.get_level_values("panel") == "2d").sum()),
+        "ridge-moma": int(first.sum()),
+        "ridge-public": int(public.sum()),
+        "ridge-moma-public": int(first[public].sum()),
     }
+    for scale, part in gain.groupby(level="beta_scale"):
+        found |= {f"ridge-gain-{scale:g}": float(part.median())}
+        found |= {f"ridge-rows-{scale:g}": len(part)}
+        found |= {f"ridge-top-{scale:g}": int(top[part.index].sum())}
+    return found
