@@ -109,7 +109,10 @@ def test_the_ridge_counts_of_a_table_that_one_can_read():
     ]
     frame = pd.DataFrame(rows, columns=["panel", "beta_scale", "name", "lam", "share"])
     found = tables.ridge_counts(frame)
-    assert (found["ridge-points"], found["ridge-moma"]) == (6, 5)
-    assert (found["ridge-public"], found["ridge-moma-public"]) == (3, 3)
-    assert (found["ridge-rows-1"], found["ridge-top-1"]) == (6, 4)
+    assert (found["ridge-private"], found["ridge-public"]) == ("two of the three", "all three")
     assert found["ridge-gain-1"] == pytest.approx((0.7 / 0.8 + 0.7 / 0.8) / 2)
+
+
+def test_on_the_stored_table_no_ridge_makes_moma_first_of_the_three_with_privacy():
+    found = tables.ridge_counts(results.sweep("ridge"))
+    assert found["ridge-private"] == "none of the 24"

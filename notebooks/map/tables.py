@@ -153,17 +153,12 @@ def ridge_counts(frame):
     first = mean.unstack("name")[list(PAPER)].idxmin(axis=1) == "MoMA"
     by_ridge = mean.unstack("lam")
     gain = by_ridge.min(axis=1) / by_ridge[1.0]
-    top = by_ridge.idxmin(axis=1) == by_ridge.columns.max()
     panels_of = first.index.get_level_values("panel")
     public = np.array([not results.is_private(panel) for panel in panels_of])
     found = {
-        "ridge-points": len(first),
-        "ridge-moma": int(first.sum()),
-        "ridge-public": int(public.sum()),
-        "ridge-moma-public": int(first[public].sum()),
+        "ridge-private": panels.some_of(int(first[~public].sum()), int((~public).sum())),
+        "ridge-public": panels.some_of(int(first[public].sum()), int(public.sum())),
     }
     for scale, part in gain.groupby(level="beta_scale"):
-        found |= {f"ridge-gain-{scale:g}": float(part.median())}
-        found |= {f"ridge-rows-{scale:g}": len(part)}
-        found |= {f"ridge-top-{scale:g}": int(top[part.index].sum())}
+        found[f"ridge-gain-{scale:g}"] = float(part.median())
     return found
