@@ -139,6 +139,11 @@ def _difference(ax, y, row):
     ax.plot(row.mean, y, marker=plots.MARKERS[row.rival], color=color, mfc=face, linestyle="none")
 
 
+def named(frame):
+    """Write "elimination" for PE in the names of the learners."""
+    return frame.assign(learner=frame["learner"].str.replace("PE", "elimination"))
+
+
 def learners(frame, columns, *, side, height, bar=False, **style):
     """Draw a heat map of learners for each panel, `side` of them beside each other.
 
@@ -148,8 +153,7 @@ def learners(frame, columns, *, side, height, bar=False, **style):
     rows = -(-len(panels) // side)
     figure, grid = plots.axes(rows, side, width=WIDE, height=height, squeeze=False)
     for ax, panel in zip(grid.flat, panels):
-        part = frame[frame["panel"] == panel]
-        part = part.assign(learner=part["learner"].str.replace("PE", "elimination"))
+        part = named(frame[frame["panel"] == panel])
         order = sorted(part["learner"].unique())
         heatmap(ax, part, "learner", columns, title=results.PANELS[panel], order=order, **style)
         left = ax in grid[:, 0]
