@@ -31,9 +31,11 @@ def word(count: int) -> str:
 
 
 def some_of(count: int, total: int) -> str:
-    """Write "all three", "both", "one of the six" or "none of the six"."""
+    """Write "all three", "both", "neither", "one of the six" or "none of the six"."""
+    if total == 2 and count != 1:
+        return "both" if count else "neither"
     if count == total:
-        return "both" if total == 2 else f"all {word(total)}"
+        return f"all {word(total)}"
     first = word(count) if count else "none"
     return f"{first} of the {word(total)}"
 
@@ -96,9 +98,17 @@ def headline(settings: dict[float, Rows]) -> str:
         if more == first:
             text += f", with {kind} bands too"
         else:
-            chance = "it" if "chance" in first else "chance"
-            text += f"; with {kind} bands {more.replace('chance', chance)}"
+            text += f"; with {kind} bands {_shortened(more, first)}"
     return text
+
+
+def _shortened(text: str, before: str) -> str:
+    """Leave out of a clause what the one before it has said: "nobody beats it", "TGP does"."""
+    if "chance" in before:
+        text = text.replace("chance", "it")
+    wins = " wins clearly"
+    again = before.endswith(wins) and text.endswith(wins) and not text.startswith("nobody")
+    return text.replace(wins, " does") if again else text
 
 
 def at(scale: float) -> str:

@@ -78,7 +78,7 @@ def test_clear_differences_are_counted_by_their_sign_and_a_larger_one_would_be_s
         counts |= {f"{key}-{setting}": value for key, value in part.items()}
     said = tables.in_words(counts)
     assert said["better-order-words"] == "one of the three"
-    assert said["worse-tuned-words"] == "none of the two"
+    assert said["worse-tuned-words"] == "neither"
     assert said["better-where"] == "all of them without privacy"
     seen = tables.visible(found, "order", 8, 0.05)
     assert seen > 0.1 and tables.visible(found, "tuned", 8, 0.05) == pytest.approx(10 * seen)
