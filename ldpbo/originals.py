@@ -33,10 +33,15 @@ def table(panel, part):
     return pd.DataFrame({"data": known["data"]} | known[part])
 
 
+def parameters(panel):
+    """Return the parameters with which a panel was run on the paper's own data."""
+    return _stored()["panels"][panel]["parameters"]
+
+
 def note():
     """Say where these results come from, for the line under a figure."""
     known = _stored()
-    p = next(iter(known["panels"].values()))["parameters"]
+    p = parameters(next(iter(known["panels"])))
     sizes = f"T = {p['T']}, {p['trials']} trials, seed {p['seed']}"
     source = f"original data: data/originals.json, {sizes}"
     return results.joined(source, results.code_note([known["code"]]))

@@ -172,6 +172,24 @@ def regret_curves(ax, means, *, private, title=""):
     ax.yaxis.set_major_formatter(EngFormatter(sep=""))
 
 
+def panel(table, settings, *, private):
+    """Draw a panel: a setting in each column, and a row of axes with one scale for each data set.
+
+    The table is `results.means` with the column `data`.
+    """
+    groups = list(table.groupby("data", sort=False))
+    size = {"height": 2.7, "width": 7.6, "share": "row", "squeeze": False}
+    figure, grid = axes(len(groups), len(settings), **size)
+    for row, (data, part) in zip(grid, groups):
+        for ax, scale in zip(row, settings):
+            title = f"{results.data_label(data)}, {setting_title(scale)}"
+            regret_curves(ax, part[part.setting == scale], private=private, title=title)
+            ax.locator_params(axis="x", nbins=5)
+        row[0].set_ylabel("cumulative regret $R_t$")
+    legend_below(figure, 4, fontsize=None)
+    return figure
+
+
 def regret_against(ax, x, samples, styles, **settings):
     """Draw relative regret against a parameter x on a logarithmic axis, with 95 % intervals.
 

@@ -92,6 +92,12 @@ def figure(drawing, name, data=None, note="", legend=None):
     display(bundle, raw=True)
 
 
+def keep(name, data):
+    """Keep a table for `results.load` on another page; nothing is shown."""
+    table = {"name": name, "columns": results.columns(data)}
+    display({results.TABLE: table}, raw=True)
+
+
 def _image(drawing):
     """Return an <img> that holds a figure as SVG."""
     drawing.savefig(svg := io.BytesIO(), format="svg", metadata={"Date": None, "Creator": None})

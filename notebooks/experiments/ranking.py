@@ -2,7 +2,10 @@
 
 import pandas as pd
 
-from ldpbo import plots, results, show
+from ldpbo import originals, panels, plots, results, show
+
+NAMES = ["TGP", "ATA", "MoMA"]
+SIX = [panel for panel, title in results.PANELS.items() if "synthetic" not in title]
 
 
 def panel_table(panel, part, of_this_build=False):
@@ -14,9 +17,14 @@ def panel_table(panel, part, of_this_build=False):
     return frame[frame.data == frame.data.iloc[-1 if of_this_build else 0]]
 
 
-def stack(tables, panels):
-    """Put the tables of the panels, {panel: table}, under each other with the panel named."""
-    return pd.concat([tables[panel].assign(panel=panel) for panel in panels])
+def stack(tables):
+    """Put the tables {panel: table} under each other, with the panel named."""
+    return pd.concat([table.assign(panel=panel) for panel, table in tables.items()])
+
+
+def by_setting(table, settings):
+    """Return {setting: `results.final_rows`} of a panel's final table."""
+    return {setting: results.final_rows(table, setting) for setting in settings}
 
 
 def ranking(tables, settings):
@@ -27,36 +35,95 @@ def ranking(tables, settings):
     """
     rows = []
     for panel, table in tables.items():
-        for setting in settings:
-            row = {"panel": panel, "setting": setting, "data": table.data.iloc[0]}
-            row["private"] = results.is_private(panel)
-            rows.append(row | _order(results.final_rows(table, setting)))
+        for setting, found in by_setting(table, settings).items():
+            first, *others = panels.ranked(found)
+            behind = panels.behind(found)
+            row = {"panel": panel, "setting": setting, "private": results.is_private(panel)}
+            row |= {"winner": first, "clear": others[0] in behind, "behind": behind}
+            rows.append(row | {name: found[name] for name in (first, *others)})
     return pd.DataFrame(rows)
 
 
-def _order(found):
-    """Order the algorithms of {row: (mean, low, high)} by their means."""
-    names = sorted((name for name in found if " − " not in name), key=lambda name: found[name][0])
-    clear = {frozenset(row.split(" − ")): low * high > 0 for row, (_, low, high) in found.items()}
-    behind = [name for name in names[1:] if clear[frozenset((names[0], name))]]
-    order = {"winner": names[0], "clear": names[1] in behind, "behind": behind}
-    return order | {name: found[name] for name in names}
+def show_panel(table, settings):
+    """Show the small table of a panel: every algorithm at each setting, and those in front that
+    these trials do not tell apart."""
+    found = by_setting(table, settings)
+    rows = [[name, *(show.estimate(*f[name]) for f in found.values())] for name in NAMES]
+    rows.append(["in front", *(panels.listed(panels.leaders(f)) for f in found.values())])
+    show.table(["", *map(plots.setting_title, settings)], rows, "Regret over that of uniform play")
 
 
-def show_tables(ranks, names, caption):
-    """Show a table for each setting of a `ranking`: panel with its data, each algorithm, and who is
-    first (a star: clearly)."""
-    kinds = {"original data": " (original)", "stand-in data": " (stand-in)"}
-    for setting, part in ranks.groupby("setting", sort=False):
-        rows = []
-        for _, row in part.iterrows():
-            panel = results.PANELS[row["panel"]] + kinds.get(results.data_label(row["data"]), "")
-            estimates = [show.estimate(*row[name]) for name in names]
-            rows.append([panel, *estimates, row["winner"] + "*" * row["clear"]])
-        title = f"{caption}, {title_of(setting)}"
-        show.table(["panel (data)", *names, "first"], rows, title)
+def texts(panel, table, settings):
+    """Write the sentences of a panel's section: headline, verdict, and in a word for each
+    setting whether the paper's sentence comes out."""
+    found = by_setting(table, settings)
+    made = {f"headline-{panel}": panels.headline(found)}
+    made[f"verdict-{panel}"] = panels.verdict(panel, found)
+    for i, rows in enumerate(found.values()):
+        made[f"agrees-{panel}-{i}"] = panels.agreement(panel, rows)
+    return made
 
 
-def title_of(setting):
-    """Name a setting in full, as captions do."""
-    return "order constants" + ("" if setting == 1 else f", {plots.setting_title(setting)}")
+def counts(ranks):
+    """Count over a `ranking` how often each algorithm is first, and clearly; the means as well."""
+    found = {}
+    for name in NAMES:
+        first = ranks.winner == name
+        found[f"{name}-first"] = int(first.sum())
+        found[f"{name}-clear"] = int((first & ranks.clear).sum())
+        found[f"{name}-mean"] = float(ranks[name].str[0].mean())
+    best = ranks[NAMES].map(lambda band: band[0]).min(axis=1)
+    return found | {"best": float(best.mean())}
+
+
+def moma_counts(ranks):
+    """Count in how many panels MoMA is first: without and with privacy, on real data, in Figure 3;
+    and in how many of Figure 3 it is clearly behind."""
+    moma = ranks[ranks.winner == "MoMA"]
+    real = moma[moma.panel.isin(SIX)]
+    appendix = ranks[ranks.panel.str.startswith("3")]
+    return {
+        "moma-public": int((~moma.private).sum()),
+        "moma-private": int(moma.private.sum()),
+        "original-public": int((~real.private).sum()),
+        "original-private": int(real.private.sum()),
+        "moma-appendix": int((appendix.winner == "MoMA").sum()),
+        "moma-behind": int(appendix.behind.map(lambda names: "MoMA" in names).sum()),
+    }
+
+
+def in_words(first, second):
+    """Write the `moma_counts` of two settings: "none of the six panels at either setting"."""
+    totals = {"moma-public": 3, "moma-private": 6, "original-public": 2, "original-private": 4}
+    found = {}
+    for key, total in totals.items():
+        before, after = (panels.some_of(part[key], total) for part in (first, second))
+        same = f"{before} at either setting"
+        other = f"{before} at order constants and in {after} with narrower bands"
+        found[f"{key}-order"] = before
+        found[f"{key}-both"] = same if before == after else other
+    return found
+
+
+def stand_in_text(ranks, ranks_own):
+    """Say what the runs on stand-ins are worth, and where another algorithm is first on them."""
+    both = ranks.merge(ranks_own, on=["panel", "setting"])
+    other = both[both.winner_x != both.winner_y].groupby("setting").panel.agg(list)
+    places = [
+        f"{panels.at(setting)} in {panels.listed(other.get(setting, ['no panel']))}"
+        for setting in ranks.setting.unique()
+    ]
+    return (
+        "Stand-ins are data of the same kind and nearly the same size, and not the paper's: what "
+        "follows says how the algorithms behave on other data, nothing about the paper's plots. "
+        f"Another algorithm than on the paper's own data is first {', and '.join(places)}. "
+        "`make data` fetches the originals, and `make book` then runs on them."
+    )
+
+
+def note(panel, table):
+    """Say where the result of a panel comes from, for the line under its figure."""
+    data = table.data.iloc[0]
+    if panel in SIX and data.startswith("original"):
+        return originals.note()
+    return f"this build, T = {int(table.t.max())}; data: {data}"

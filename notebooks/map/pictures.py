@@ -2,9 +2,14 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib import patheffects
 
 from ldpbo import plots, results
 from ldpbo.show import typeset
+from notebooks.map import tables
+
+WIDE = 9.4  # inches: wider than the column
+TWO_LINES = {name: label.replace(" ", "\n", 1) for name, label in plots.LABELS.items()}
 
 
 def heatmap(
@@ -48,7 +53,7 @@ def heatmap(
     if 0 < numeric < wide.shape[1]:
         ax.axvline(numeric, color="white", linewidth=4)
     _label_axes(ax, wide, names, rotation)
-    ax.set_title(title, fontsize=9)
+    ax.set_title(title, fontsize=10)
     return wide
 
 
@@ -59,7 +64,7 @@ def _write_numbers(ax, wide, mesh):
         red, green, blue, _ = mesh.to_rgba(values[y, x])
         dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.5
         text = typeset(f"{values[y, x]:.2f}").replace("-", "−")
-        number = ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=7)
+        number = ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=8)
         number.set(color="white" if dark else ".15", in_layout=False)  # hundreds slow the layout
 
 
@@ -68,8 +73,10 @@ def _frame_smallest(ax, values):
     for y, row in enumerate(values):
         if np.isfinite(row).any():
             corner = np.nanargmin(row) + 0.06, y + 0.06
-            style = {"fill": False, "edgecolor": plots.COLORS["ATA"], "linewidth": 1.6}
-            ax.add_patch(plt.Rectangle(corner, 0.88, 0.88, **style))
+            style = {"fill": False, "edgecolor": "black", "linewidth": 1.4}
+            ring = plt.Rectangle(corner, 0.88, 0.88, **style)
+            ring.set_path_effects([patheffects.withStroke(linewidth=3.2, foreground="white")])
+            ax.add_patch(ring)
 
 
 def _label_axes(ax, wide, names=None, rotation=0):
@@ -80,59 +87,104 @@ def _label_axes(ax, wide, names=None, rotation=0):
         return known or (f"{value:g}" if isinstance(value, float) else value)
 
     columns, rows = (list(map(text, labels)) for labels in (wide.columns, wide.index))
-    ax.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=rotation, fontsize=7.5)
-    ax.set_yticks(np.arange(len(rows)) + 0.5, rows, fontsize=7.5)
+    ax.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=rotation, fontsize=9)
+    ax.set_yticks(np.arange(len(rows)) + 0.5, rows, fontsize=9)
 
 
-def paired(rows, clear, settings=("tuned", "order"), cut=1.2):
-    """Draw MoMA's regret minus each rival's, a setting in each of the axes; one bit is dotted.
+def region(gap):
+    """Draw `tables.gaps`: a heat map for each kind of report, of panels and factors."""
+    kinds = {kind: gap[gap["kind"] == kind] for kind in tables.KINDS.values()}
+    sizes = [part["panel"].nunique() for part in kinds.values()]
+    figure, grid = plots.axes(3, 1, width=WIDE, height=2.1, height_ratios=sizes)
+    names = results.PANELS | {1.0: "1, order"}
+    for ax, (kind, part) in zip(grid, kinds.items()):
+        style = dict(value="gap", signed=True, top=0.6, best=False, title=kind, names=names)
+        heatmap(ax, part, "panel", "beta_scale", **style)
+    grid[-1].set_xlabel("factor on β")
+    return figure
 
-    rows: (setting, panel, curator, rival, mean, low, high, p); clear: whether the difference of a
-    row is clear (filled).
-    """
-    figure, grid = plots.axes(1, len(settings), width=7.6, height=6.2, share=True)
+
+def paired(found, settings=("tuned", "order"), cut=1.2):
+    """Draw MoMA's regret minus each rival's (`tables.differences`), a setting in each of the axes;
+    one bit is dotted, and a clear difference filled."""
+    figure, grid = plots.axes(1, len(settings), width=WIDE, height=6.6, share=True)
     for ax, setting in zip(grid, settings):
         ax.axvline(0, color="black", linewidth=0.8)
         for y, panel in enumerate(results.PANELS):
-            here = [(row, c) for row, c in zip(rows, clear) if row[:2] == (setting, panel)]
-            for i, (row, filled) in enumerate(here):
-                _difference(ax, y + 0.8 * ((i + 0.5) / len(here) - 0.5), row, filled)
+            here = found[(found["setting"] == setting) & (found["panel"] == panel)]
+            places = y + 0.8 * ((np.arange(len(here)) + 0.5) / len(here) - 0.5)
+            for place, row in zip(places, here.itertuples()):
+                _difference(ax, place, row)
             ax.axhline(y + 0.5, color="#e3e3e3", linewidth=0.6)
         ends = (len(results.PANELS) - 0.5, -0.5)
         xlabel = "MoMA's regret minus the rival's"
         ax.set(title=setting, xlabel=xlabel, ylim=ends, xlim=(-cut, cut))
         ax.grid(axis="y", visible=False)
-    grid[0].set_yticks(range(len(results.PANELS)), results.PANELS.values(), fontsize=8)
-    for rival in dict.fromkeys(row[3] for row in rows):
+    grid[0].set_yticks(range(len(results.PANELS)), results.PANELS.values(), fontsize=9)
+    for rival in found["rival"].unique():
         style = plots.line_style(rival, private=False, linestyle="-")
         grid[-1].plot([], [], **style)
     for text, dashes in (("Laplace, or not private", "-"), ("one bit", ":")):
         grid[-1].plot([], [], color="black", linewidth=1.2, linestyle=dashes, label=text)
-    plots.legend_below(figure, 3)
+    plots.legend_below(figure, 6)
     return figure
 
 
-def _difference(ax, y, row, filled):
+def _difference(ax, y, row):
     """Draw one paired difference: interval and mean."""
-    _, _, curator, rival, mean, low, high, _ = row
-    color = plots.COLORS[rival]
-    dashes = ":" if curator == "one bit" else "-"
-    ax.plot([low, high], [y, y], color=color, linewidth=1.2, linestyle=dashes)
-    face = color if filled else "white"
-    ax.plot(mean, y, marker=plots.MARKERS[rival], color=color, mfc=face, linestyle="none")
+    color = plots.COLORS[row.rival]
+    dashes = ":" if row.curator == "one bit" else "-"
+    ax.plot([row.low, row.high], [y, y], color=color, linewidth=1.2, linestyle=dashes)
+    face = color if row.clear else "white"
+    ax.plot(row.mean, y, marker=plots.MARKERS[row.rival], color=color, mfc=face, linestyle="none")
 
 
-def nine(tables, columns, *, height, edge_labels=False, **style):
-    """Draw a heat map of learners for each panel from {panel: table}, the private panels first.
+def named(frame):
+    """Write "elimination" for PE in the names of the learners."""
+    return frame.assign(learner=frame["learner"].str.replace("PE", "elimination"))
 
-    edge_labels: only the lowest row has labels of its columns. Returns (figure, axes).
+
+def learners(frame, columns, *, side, height, bar=False, **style):
+    """Draw a heat map of learners for each panel, `side` of them beside each other.
+
+    bar: a colour bar for all of them, under them.
     """
-    figure, grid = plots.axes(3, 3, width=7.6, height=height)
-    panels = sorted(tables, key=lambda panel: not results.is_private(panel))
+    panels = [panel for panel in results.PANELS if panel in set(frame["panel"])]
+    rows = -(-len(panels) // side)
+    figure, grid = plots.axes(rows, side, width=WIDE, height=height, squeeze=False)
     for ax, panel in zip(grid.flat, panels):
-        learners = sorted(tables[panel]["learner"].unique())
-        title = results.PANELS[panel]
-        heatmap(ax, tables[panel], "learner", columns, title=title, order=learners, **style)
-        left, bottom = ax in grid[:, 0], ax in grid[-1] or not edge_labels
-        ax.tick_params(labelleft=left, left=left, labelbottom=bottom, bottom=bottom)
-    return figure, grid
+        part = named(frame[frame["panel"] == panel])
+        order = sorted(part["learner"].unique())
+        heatmap(ax, part, "learner", columns, title=results.PANELS[panel], order=order, **style)
+        left = ax in grid[:, 0]
+        ax.tick_params(labelleft=left, left=left)
+    if bar:
+        where = dict(location="bottom", shrink=0.5, aspect=40, ax=grid)
+        label = "regret / that of uniform play"
+        figure.colorbar(grid[0, 0].collections[0], label=label, **where)
+    return figure
+
+
+def ridge(frame):
+    """Draw regret over that of uniform play against the ridge: a panel in each column, a factor on
+    β in each row, a line for the mean of each learner and a dot for every function."""
+    panels, scales = (list(frame[column].unique()) for column in ("panel", "beta_scale"))
+    size = {"width": WIDE, "height": 2.7, "share": True, "squeeze": False}
+    figure, grid = plots.axes(len(scales), len(panels), **size)
+    for (scale, panel), part in frame.groupby(["beta_scale", "panel"]):
+        ax = grid[scales.index(scale), panels.index(panel)]
+        ax.axhline(1, color=plots.COLORS["uniform"], linestyle=":")
+        for name, rows in part.groupby("name"):
+            mean = rows.groupby("lam")["share"].mean()
+            style = plots.line_style(name, linestyle="-", label=plots.LABELS[name])
+            ax.plot(mean.index, mean, **style)
+            ax.plot(rows["lam"], rows["share"], ".", color=style["color"], markersize=3, alpha=0.5)
+        title = f"{results.PANELS[panel]}\n{plots.setting_title(scale)}"
+        ax.set(xscale="log", ylim=(0, 1.6))
+        ax.set_title(title, fontsize=9.5)
+    for ax in grid[-1]:
+        ax.set_xlabel("ridge λ")
+    for ax in grid[:, 0]:
+        ax.set_ylabel("regret / uniform play's")
+    plots.legend_below(figure, 5, fontsize=None)
+    return figure

@@ -19,6 +19,13 @@ def make_problem(problem, kernel, lengthscale, eps):
     return known[problem]()
 
 
+def data_of(source, kernel):
+    """Name the data of a problem that `make_problem` made."""
+    if isinstance(source, core.Problem):
+        return source.provenance.split(";")[0]
+    return f"synthetic, {KERNELS.get(kernel, kernel)} kernel"
+
+
 def algorithm_names(names):
     """Return the algorithms as a list, also from the text "TGP, ATA" that papermill's -p gives."""
     if isinstance(names, str):

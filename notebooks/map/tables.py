@@ -1,0 +1,175 @@
+"""The stored tables of the map, put together, and what is counted on them."""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+import ldpbo_core as core
+from ldpbo import experiments, panels, results
+
+PAPER = ("TGP", "ATA", "MoMA")
+RIVALS = ("TGP", "ATA", "GP-UCB", "PE")
+KINDS = {"laplace": "Laplace", "one bit": "one bit", "": "not private"}
+
+
+def joined(name):
+    """Read a sweep; the rows of ATA come from its own table, which has as many seeds as the others.
+
+    ATA's rows that both have are the same (tests/test_sweeps.py).
+    """
+    frame = results.sweep(name)
+    others = frame[frame["name"] != "ATA"]
+    return pd.concat([others, results.sweep(f"{name}_ata")], ignore_index=True)
+
+
+def gaps(frame):
+    """Compare MoMA with the better of TGP and ATA at each panel, kind of report and factor.
+
+    gap: MoMA's mean regret over the seeds minus the smaller mean of the two; always: whether MoMA
+    is first on every seed.
+    """
+    keys = ["kind", "panel", "beta_scale"]
+    part = frame[frame["name"].isin(PAPER)]
+    part = part.assign(kind=part["curator"].fillna("").map(KINDS))
+    single = _behind(part.pivot_table(index=[*keys, "seed"], columns="name", values="share"))
+    mean = _behind(part.pivot_table(index=keys, columns="name", values="share"))
+    always = single.groupby(level=keys).max() < 0
+    return pd.DataFrame({"gap": mean, "always": always}).reset_index()
+
+
+def _behind(wide):
+    return wide["MoMA"] - wide[["TGP", "ATA"]].min(axis=1)
+
+
+def region(gap):
+    """Count the points of the map at which MoMA is first of the three: on average over the seeds,
+    and on every seed."""
+    first = gap["gap"] < 0
+    public = gap["kind"] == "not private"
+    return {
+        "cells": len(gap),
+        "true": int(first.sum()),
+        "always": int(gap["always"].sum()),
+        "cells-public": int(public.sum()),
+        "true-public": int((first & public).sum()),
+        "cells-private": int((~public).sum()),
+        "true-private": int((first & ~public).sum()),
+    }
+
+
+def differences(final):
+    """Compare MoMA with each rival on the same users: a row for each setting, panel, curator and
+    rival, with mean, interval, and whether it is clear after Holm's correction over all rows."""
+    rows = []
+    for setting in ("tuned", "order"):
+        part = final[final["setting"] == setting]
+        for curator in ("", ", Laplace", ", one bit"):
+            for rival in RIVALS:
+                pair = f"MoMA{curator}", f"{rival}{curator}"
+                for (panel, _), values in results.paired_differences(part, *pair).items():
+                    rows.append((setting, panel, curator.strip(", "), rival, *values))
+    head = ["setting", "panel", "curator", "rival", "mean", "low", "high", "p"]
+    return pd.DataFrame(rows, columns=head)
+
+
+def counts(found, setting):
+    """Count the clear differences of one setting: with TGP and ATA, and with all four rivals."""
+    part = found[found["setting"] == setting]
+    paper = part[part["rival"].isin(PAPER)]
+    better, worse = paper["clear"] & (paper["mean"] < 0), paper["clear"] & (paper["mean"] > 0)
+    return {
+        "pairs": len(paper),
+        "better": int(better.sum()),
+        "better-private": int((better & (paper["curator"] != "")).sum()),
+        "worse": int(worse.sum()),
+        "worse-all": int((part["clear"] & (part["mean"] > 0)).sum()),
+        "all": len(part),
+    }
+
+
+def errors_needed(comparisons, seeds, level):
+    """Compute how many standard errors a difference must have to be clear, were it the only one
+    that is (Holm's first step)."""
+    return float(stats.t.ppf(1 - level / comparisons / 2, seeds - 1))
+
+
+def visible(found, setting, seeds, level):
+    """Compute how large a difference must be to be clear, in the median comparison of a setting."""
+    part = found[found["setting"] == setting]
+    error = (part["high"] - part["low"]) / 2 / stats.t.ppf(0.975, seeds - 1)
+    return float(np.median(error)) * errors_needed(len(found), seeds, level)
+
+
+def in_words(counts):
+    """Write the clear differences with TGP and ATA as prose does."""
+    said = {}
+    for key in ("better-order", "worse-order", "better-tuned", "worse-tuned"):
+        total = counts[key.replace("better", "pairs").replace("worse", "pairs")]
+        said[f"{key}-words"] = panels.some_of(counts[key], total)
+    private = counts["better-private-order"]
+    said["better-where"] = (
+        f"{panels.word(private)} of them private" if private else ("all of them without privacy")
+    )
+    return said
+
+
+def judged_rivals(rivals):
+    """Take each learner's best factor on the first three seeds and average its regret on the last
+    three: a row for each problem with its noise, and each learner."""
+    reports = rivals["curator"].map({"laplace": ", Laplace", "one bit": ", one bit"}).fillna("")
+    problem = rivals["panel"].map(results.PANELS).fillna("contaminated, non-private")
+    rivals = rivals.assign(where=problem + reports)
+    keys = ["where", "name", "beta_scale"]
+    tuning, judging = (
+        part.groupby(keys)["share"].mean()
+        for _, part in rivals.groupby(rivals["seed"] < 100, sort=False)
+    )
+    return judging.loc[tuning.groupby(level=[0, 1]).idxmin()].reset_index()
+
+
+def median_counts(best, second, smallest):
+    """Count where the median earns its price: best of `judged_rivals`, second: MoMA over k."""
+    by_name = best.pivot(index="where", columns="name", values="share")
+    bits = by_name.filter(like="one bit", axis=0)
+    by_k = second[second["k"].notna()]
+    by_k = by_k.pivot_table(index=["panel", "beta_scale"], columns="k", values="share")
+    factors = best[best["name"] == "MoMA"]["beta_scale"]
+    return {
+        "k1": int((by_k.idxmin(axis=1) == 1).sum()),
+        "k-of": len(by_k),
+        "mom-bit": int((bits.idxmin(axis=1) == "MoM").sum()),
+        "bits": len(bits),
+        "median-wins": int((by_name["MoMA"] < by_name["MoMA-avg"]).sum()),
+        "median-of": len(by_name),
+        "median-edge": int((factors == smallest).sum()),
+    }
+
+
+def with_norm(kernel, seeds, T):
+    """Run TGP at printed constants on the functions of a private synthetic panel, with B = ‖f‖ for
+    max|f| -> its mean regret over that of uniform play."""
+    shares = []
+    for seed in seeds:
+        source = experiments.problem_with_norm(kernel)
+        options = dict(trials=1, seed=int(seed), eps=1.0, constants="printed")
+        run = core.simulate(source, "TGP", T, **options)
+        shares.append(run.regret[0, 0, -1] / (T * run.records["uniform"][0]))
+    return float(np.mean(shares))
+
+
+def ridge_counts(frame):
+    """Say what the ridge does: where MoMA is first of the paper's three, and what the best ridge of
+    the grid gains over λ = 1 in the median row (learner and panel) of each factor on β."""
+    mean = frame.groupby(["panel", "beta_scale", "name", "lam"])["share"].mean()
+    first = mean.unstack("name")[list(PAPER)].idxmin(axis=1) == "MoMA"
+    by_ridge = mean.unstack("lam")
+    gain = by_ridge.min(axis=1) / by_ridge[1.0]
+    panels_of = first.index.get_level_values("panel")
+    public = np.array([not results.is_private(panel) for panel in panels_of])
+    found = {
+        "ridge-private": panels.some_of(int(first[~public].sum()), int((~public).sum())),
+        "ridge-public": panels.some_of(int(first[public].sum()), int(public.sum())),
+    }
+    for scale, part in gain.groupby(level="beta_scale"):
+        found[f"ridge-gain-{scale:g}"] = float(part.median())
+    return found

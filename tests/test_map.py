@@ -1,0 +1,115 @@
+"""What the page of the map counts: on made-up tables, and against loops over the stored ones."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ldpbo import results
+from notebooks.map import tables
+
+
+def test_ata_has_the_seeds_of_the_others():
+    keys = ["panel", "learner", "setting", "beta_scale", "seed"]
+    for name in ("map", "judge"):
+        frame = tables.joined(name).query("T == 20_000")
+        if "setting" in frame:
+            frame = frame[frame["setting"].isin(["tuned", "order"])]
+        seeds = {who: set(part["seed"]) for who, part in frame.groupby("name")}
+        assert seeds["ATA"] == seeds["TGP"] == seeds["MoMA"]
+        assert not frame.duplicated([key for key in keys if key in frame]).any()
+
+
+def made_up(gaps):
+    """A sweep in which MoMA's regret minus that of the better of the others is as given."""
+    rows = []
+    for (panel, curator, scale, seed), gap in gaps.items():
+        for name, share in (("TGP", 0.5), ("ATA", 0.7), ("MoMA", 0.5 + gap)):
+            rows.append((panel, curator, scale, seed, name, share))
+    head = ["panel", "curator", "beta_scale", "seed", "name", "share"]
+    return pd.DataFrame(rows, columns=head)
+
+
+def test_the_region_counts_means_and_every_seed():
+    frame = made_up(
+        {
+            ("2a", "laplace", 1.0, 1): -0.3,
+            ("2a", "laplace", 1.0, 2): 0.1,
+            ("2a", "one bit", 1.0, 1): 0.2,
+            ("2a", "one bit", 1.0, 2): -0.1,
+            ("2d", None, 1.0, 1): -0.1,
+            ("2d", None, 1.0, 2): -0.2,
+        }
+    )
+    found = tables.region(tables.gaps(frame))
+    assert (found["cells"], found["true"], found["always"]) == (3, 2, 1)
+    assert (found["cells-public"], found["true-public"]) == (1, 1)
+    assert (found["cells-private"], found["true-private"]) == (2, 1)
+
+
+def test_the_stored_region_is_that_of_a_loop():
+    frame = tables.joined("map")
+    frame = frame[(frame["T"] == 20_000) & frame["name"].isin(tables.PAPER)]
+    first = 0
+    points = frame.fillna({"curator": ""}).groupby(["panel", "curator", "beta_scale"])
+    for _, part in points:
+        share = {name: np.mean(rows["share"]) for name, rows in part.groupby("name")}
+        first += share["MoMA"] < min(share["TGP"], share["ATA"])
+    found = tables.region(tables.gaps(frame))
+    assert (found["true"], found["cells"]) == (first, len(points))
+
+
+def test_clear_differences_are_counted_by_their_sign_and_a_larger_one_would_be_seen():
+    found = pd.DataFrame(
+        {
+            "setting": ["order"] * 4 + ["tuned"] * 2,
+            "curator": ["", "", "Laplace", "Laplace", "", ""],
+            "rival": ["TGP", "ATA", "TGP", "PE", "TGP", "ATA"],
+            "mean": [-0.2, -0.1, 0.3, 0.4, 0.1, 0.2],
+            "low": [-0.3, -0.2, 0.2, 0.3, -0.9, -0.8],
+            "high": [-0.1, 0.0, 0.4, 0.5, 1.1, 1.2],
+            "clear": [True, False, True, True, False, False],
+        }
+    )
+    counts = tables.counts(found, "order")
+    expected = {"pairs": 3, "better": 1, "better-private": 0, "worse": 1, "worse-all": 2, "all": 4}
+    assert counts == expected
+    for setting in ("order", "tuned"):
+        part = tables.counts(found, setting)
+        counts |= {f"{key}-{setting}": value for key, value in part.items()}
+    said = tables.in_words(counts)
+    assert said["better-order-words"] == "one of the three"
+    assert said["worse-tuned-words"] == "neither"
+    assert said["better-where"] == "all of them without privacy"
+    seen = tables.visible(found, "order", 8, 0.05)
+    assert seen > 0.1 and tables.visible(found, "tuned", 8, 0.05) == pytest.approx(10 * seen)
+    # a difference of that size, with that error, has the p-value that Holm's first step asks for
+    needed = tables.errors_needed(len(found), 8, 0.05)
+    assert results.holm([2 * _tail(needed, 7)] + [1.0] * 5)[0] == pytest.approx(0.05)
+
+
+def _tail(t, freedom):
+    """Student's tail beyond t, by numerical integration."""
+    x = np.linspace(t, t + 400, 4_000_001)
+    shape = (1 + x**2 / freedom) ** (-(freedom + 1) / 2)
+    y = np.linspace(-400, 400, 4_000_001)
+    whole = (1 + y**2 / freedom) ** (-(freedom + 1) / 2)
+    return np.trapezoid(shape, x) / np.trapezoid(whole, y)
+
+
+def test_the_ridge_counts_of_a_table_that_one_can_read():
+    shares = {"TGP": (0.9, 0.5, 0.2), "ATA": (0.9, 0.8, 0.7), "MoMA": (0.4, 0.3, 0.6)}
+    rows = [
+        (panel, 1.0, name, ridge, share)
+        for panel, better in (("2a", 0.0), ("2d", 0.5))
+        for name, three in shares.items()
+        for ridge, share in zip((0.1, 1.0, 10.0), np.array(three) - better * (name == "MoMA"))
+    ]
+    frame = pd.DataFrame(rows, columns=["panel", "beta_scale", "name", "lam", "share"])
+    found = tables.ridge_counts(frame)
+    assert (found["ridge-private"], found["ridge-public"]) == ("two of the three", "all three")
+    assert found["ridge-gain-1"] == pytest.approx((0.7 / 0.8 + 0.7 / 0.8) / 2)
+
+
+def test_on_the_stored_table_no_ridge_makes_moma_first_of_the_three_with_privacy():
+    found = tables.ridge_counts(results.sweep("ridge"))
+    assert found["ridge-private"] == "none of the 24"

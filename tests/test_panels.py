@@ -1,0 +1,141 @@
+"""The words of the panels: headlines and verdicts follow from the intervals, and from nothing else.
+
+The rules on made-up intervals, and what they say of the stored results on the paper's own data.
+"""
+
+import pytest
+
+from ldpbo import originals, panels, results
+from notebooks.experiments import ranking
+from notebooks.panel import parameters, words
+
+PAIRS = [("TGP", "ATA"), ("TGP", "MoMA"), ("ATA", "MoMA")]
+
+
+def rows(tgp, ata, moma, unclear=(), half=0.02):
+    """Means with intervals of ± half; the differences are clear but for the pairs `unclear`."""
+    mean = {"TGP": tgp, "ATA": ata, "MoMA": moma}
+    found = {name: (x, x - half, x + half) for name, x in mean.items()}
+    for a, b in PAIRS:
+        d = mean[a] - mean[b]
+        width = 2 * abs(d) if {a, b} in map(set, unclear) else abs(d) / 2
+        found[f"{a} − {b}"] = (d, d - width, d + width)
+    return found
+
+
+ALL_UNCLEAR = PAIRS
+CLAUSES = [
+    (rows(1.2, 1.3, 1.1), "everybody loses to chance"),
+    (rows(1.01, 1.3, 1.1), "nobody clearly beats chance"),
+    (rows(0.99, 1.3, 1.1), "nobody clearly beats chance"),
+    (rows(0.95, 1.3, 1.1), "hardly anybody learns"),
+    (rows(0.95, 0.96, 1.3), "hardly anybody learns"),
+    (rows(0.5, 0.6, 0.4), "MoMA wins clearly"),
+    (rows(0.5, 0.6, 0.4, unclear=[("TGP", "MoMA")]), "MoMA and TGP share the lead"),
+    (rows(0.5, 0.6, 0.4, unclear=[("ATA", "MoMA")]), "MoMA and ATA share the lead"),
+    (rows(0.5, 0.6, 0.4, unclear=[("TGP", "ATA")]), "MoMA wins clearly"),
+    (rows(0.5, 0.6, 0.4, unclear=ALL_UNCLEAR), "nobody wins clearly"),
+    ({"TGP": (0.5, 0.4, 0.6)}, "TGP beats chance"),
+    ({"TGP": (1.5, 1.4, 1.6)}, "everybody loses to chance"),
+    ({"TGP": (0.5, float("nan"), float("nan"))}, "nobody clearly beats chance"),
+]
+
+
+@pytest.mark.parametrize("found, text", CLAUSES)
+def test_a_clause_follows_from_the_intervals(found, text):
+    assert panels.clause(found) == text
+
+
+def test_a_headline_joins_the_settings_and_does_not_say_a_thing_twice():
+    wins, loses = rows(0.5, 0.6, 0.4), rows(1.2, 1.3, 1.1)
+    assert panels.headline({1.0: wins}) == "MoMA wins clearly"
+    assert panels.headline({1.0: wins, 0.1: wins}) == "MoMA wins clearly, with narrower bands too"
+    assert panels.headline({1.0: wins, 3.0: loses}) == (
+        "MoMA wins clearly; with wider bands everybody loses to chance"
+    )
+    tie = rows(0.5, 0.6, 0.4, unclear=ALL_UNCLEAR)
+    assert panels.headline({1.0: wins, 0.1: tie}).endswith("narrower bands nobody wins clearly")
+    assert panels.headline({1.0: loses, 0.1: rows(1.01, 1.3, 1.1)}) == (
+        "everybody loses to chance; with narrower bands nobody clearly beats it"
+    )
+
+
+@pytest.mark.parametrize(
+    "found, second, third",
+    [
+        (rows(0.5, 0.6, 0.4), "yes", "yes"),
+        (rows(0.5, 0.6, 0.4, unclear=[("TGP", "MoMA")]), "open", "yes"),
+        (rows(0.4, 0.6, 0.5, unclear=[("TGP", "MoMA")]), "open", "yes"),
+        (rows(0.4, 0.6, 0.5), "no", "no"),
+    ],
+)
+def test_figure_2_asks_moma_to_win_and_figure_3_not_to_be_behind(found, second, third):
+    assert panels.agreement("2a", found) == second
+    assert panels.agreement("3a", found) == third
+
+
+def test_a_verdict_names_the_settings_where_they_differ():
+    wins, behind = rows(0.5, 0.6, 0.4), rows(0.4, 0.6, 0.5)
+    assert panels.verdict("2a", {1.0: wins, 0.1: wins}).startswith(
+        "**As the paper says.** At order"
+    )
+    text = panels.verdict("2a", {1.0: wins, 0.1: behind})
+    assert text == (
+        "**As the paper says at order constants, not as the paper says with β\u00a0×\u00a00.1.** "
+        "At order constants MoMA is first, clearly (0.40; TGP 0.50); with β\u00a0×\u00a00.1 MoMA "
+        "is clearly behind TGP (0.50 against 0.40)."
+    )
+    tie = rows(0.5, 0.6, 0.4, unclear=[("TGP", "MoMA")])
+    assert "MoMA is first, but not clearly before TGP" in panels.verdict("2a", {1.0: tie})
+    tie = rows(0.4, 0.6, 0.5, unclear=[("TGP", "MoMA")])
+    assert "MoMA is not to be told from TGP" in panels.verdict("2a", {1.0: tie})
+
+
+def test_counts_are_written_as_a_person_writes_them():
+    said = [panels.some_of(*pair) for pair in [(3, 3), (0, 6), (1, 6), (2, 2), (0, 2), (12, 30)]]
+    assert said == [
+        *("all three", "none of the six", "one of the six"),
+        *("both", "neither", "12 of the 30"),
+    ]
+    assert panels.listed(["TGP"]) == "TGP"
+    assert panels.listed(["TGP", "ATA", "MoMA"]) == "TGP, ATA and MoMA"
+
+
+HEADLINES = {
+    "2b": "everybody loses to chance; with narrower bands nobody clearly beats it",
+    "2c": "hardly anybody learns; with narrower bands TGP and ATA share the lead",
+    "2e": "MoMA wins clearly; with narrower bands TGP does",
+    "2f": "MoMA wins clearly; with narrower bands TGP and MoMA share the lead",
+    "3b": "everybody loses to chance; with narrower bands TGP and ATA share the lead",
+    "3c": "hardly anybody learns; with narrower bands ATA and TGP share the lead",
+}
+
+
+@pytest.mark.parametrize("panel", HEADLINES)
+def test_headlines_on_the_papers_own_data(panel):
+    found = ranking.by_setting(originals.table(panel, "final"), [1.0, 0.1])
+    assert panels.headline(found) == HEADLINES[panel]
+    words_ = [panels.agreement(panel, part) for part in found.values()]
+    expected = {"2e": ["yes", "no"], "2f": ["yes", "open"], "3c": ["yes", "no"]}
+    assert words_ == expected.get(panel, ["no", "no"])
+
+
+# ---- the sentences of a panel's own page
+
+
+def test_a_page_without_privacy_does_not_speak_of_protection():
+    assert "protected" not in words.clipped_text({}, None)
+    assert "protected" in words.clipped_text({}, 0.5)
+
+
+def test_a_caption_names_the_data_once():
+    assert words.caption("original fin.csv") == "Original data (fin.csv)"
+    source = parameters.make_problem("synthetic", "se", 0.2, 1.0)
+    data = parameters.data_of(source, "se")
+    assert words.caption(data) == "Synthetic, SE kernel, new f in each trial"
+    assert results.data_label(data) == "new f in each trial"
+
+
+def test_what_an_answer_rests_on_is_said_in_words():
+    text = words.sure_text(trials=1, T=20_000, settings=[1.0, 0.1])
+    assert text.startswith("Measured in one trial of 20,000 rounds, at order constants and with β")
