@@ -6,7 +6,8 @@ Nothing here is committed. Everything is a <script>: a page opened from file:// 
 
     *.js, live.css         the page's own programs and its style, copied from book/live/
     live-data.js           text and sha256 of ldpbo_core.py, the bridge and worker programs, the
-                           stand-in data, the figures' colours, the result shown at first
+                           stand-in data, the figures' colours and markers, the result shown
+                           at first
     runtime-<digest>.js    Pyodide and NumPy, compressed and base64-encoded, as pinned below
     licences/              licences of all that is shipped with it
 
@@ -36,7 +37,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 import store
-from ldpbo.plots import COLORS
+from ldpbo.plots import COLORS, LABELS, MARKERS
 
 SOURCES = ROOT / "book" / "live"
 CACHE = ROOT / "_build" / "npm"
@@ -191,6 +192,8 @@ def payload(runtime: dict) -> dict:
         "worker": read("book/live/worker.js"),
         "data": {name: read(name) for name in ("data/light.csv", "data/stocks.csv")},
         "colors": COLORS,
+        "markers": MARKERS,
+        "labels": LABELS,
         "pyodide": PYODIDE,
         "runtime": runtime,
         "precomputed": precomputed(),
