@@ -80,10 +80,14 @@ def test_the_embedded_core_is_ldpbo_core_byte_for_byte_and_another_one_is_refuse
             live_assets.check(tmp_path)
 
 
-def test_an_algorithm_has_one_colour_in_the_whole_book(assets):
-    """The page takes it from the figures; its own programs name none."""
-    colors = pytest.importorskip("ldpbo.plots").COLORS
-    assert live_assets.embedded(assets[0] / "live")["colors"] == colors
+def test_an_algorithm_has_one_colour_marker_and_name_in_the_whole_book(assets):
+    """The page takes them from the figures; its own programs name no colour."""
+    plots = pytest.importorskip("ldpbo.plots")
+    colors = plots.COLORS
+    embedded = live_assets.embedded(assets[0] / "live")
+    assert embedded["colors"] == colors
+    assert embedded["markers"] == plots.MARKERS
+    assert embedded["labels"] == plots.LABELS
     for program in (ROOT / "book/live").glob("*.js"):
         text = program.read_text("utf-8").upper()
         assert not [name for name in DRAWN if colors[name] in text], program.name
@@ -101,50 +105,87 @@ bridge.everything(bridge.DEFAULTS | dict(T=20, trials=1))
     assert done.returncode == 0, done.stderr
 
 
+PAPER = dict(curator="laplace", T=1000, constants="order", beta_scale=0.1)
+PAPER["names"] = ["TGP", "ATA", "MoMA"]  # with this the presets about the paper begin
 ROUNDS = [
     {},
-    {"eps": None, "problem": "matern"},
-    {"problem": "light", "names": ["GP-UCB", "MoMA"], "k": 3},
-    {"constants": "printed", "names": ["TGP"]},
-    {"constants": "proved", "names": ["TGP", "GP-UCB"]},
-    {"curator": "onebit", "names": ["TGP", "GP-UCB", "PE"]},
-    {"names": ["PE"], "eps": None},
-    {"problem": "branin", "names": ["TGP", "MoMA"], "lengthscale": 0.3},
+    {"names": ["TGP", "GP-UCB"], "problem": "matern"},
+    {"eps": None},
+    PAPER | {"eps": None, "problem": "matern"},
+    PAPER | {"problem": "light", "names": ["GP-UCB", "MoMA"], "k": 3},
+    PAPER | {"constants": "printed", "names": ["TGP"]},
+    PAPER | {"constants": "proved", "names": ["TGP", "GP-UCB"]},
+    PAPER | {"curator": "onebit", "names": ["TGP", "GP-UCB", "PE"]},
+    PAPER | {"names": ["PE"], "eps": None},
+    PAPER | {"problem": "branin", "names": ["TGP", "MoMA"], "lengthscale": 0.3},
 ]
 
 
 @pytest.mark.parametrize("change", ROUNDS, ids=str)
 def test_the_bridge_gives_the_numbers_of_simulate(change):
-    settings = bridge.DEFAULTS | {"T": 60, "trials": 2} | change
+    settings = bridge.DEFAULTS | change | {"T": 60, "trials": 2}
     compare(settings, bridge.everything(settings)["pieces"])
 
 
+@pytest.mark.parametrize("change", [{}, PAPER, {"eps": None}], ids=["both", "paper", "bare"])
+def test_what_grows_while_it_runs_is_the_beginning_of_what_comes_out(change):
+    settings = bridge.DEFAULTS | change | {"T": 60, "trials": 2}
+    whole = {p["line"]: p for p in bridge.everything(settings)["pieces"] if p["trial"] == 1}
+    run = bridge.Run(settings, only=1)
+    part = run.step(0)
+    reached = []
+    while not part["finished"]:
+        for p in part["growing"]:
+            rounds = p["t"][-1]
+            assert p["regret"] == whole[p["line"]]["regret"][:rounds]
+            assert p["arms"] == whole[p["line"]]["arms"][:rounds]
+            assert p["reports"] == whole[p["line"]]["reports"][:rounds]
+            assert [snapshot["t"] for snapshot in p["inside"]] == [0, rounds]
+            reached.append(rounds)
+        part = run.step(0)
+    assert part["done"] == part["total"] == 60 * len(whole)
+    assert reached == sorted(reached)  # the curves grow side by side
+    assert set(reached) == set(range(1, 60))
+
+
 def shares(**change):
-    """Regret relative to uniform play's, the mean by algorithm; and the pieces."""
+    """Regret relative to uniform play's, the mean by curve; and the pieces."""
     settings = bridge.DEFAULTS | change
     pieces = bridge.everything(settings)["pieces"]
     out = {}
-    for name in settings["names"]:
-        own = [p for p in pieces if p["name"] == name]
-        out[name] = np.mean([p["regret"][-1] / (settings["T"] * p["uniform"]) for p in own])
+    for line, *_ in bridge.lines_of(settings):
+        own = [p for p in pieces if p["line"] == line]
+        out[line] = np.mean([p["regret"][-1] / (settings["T"] * p["uniform"]) for p in own])
     return out, pieces
 
 
-def test_the_first_preset_shows_that_privacy_costs():
-    default, low, high = (shares(eps=eps)[0] for eps in (1.0, 0.1, 10.0))
+def test_the_page_opens_where_one_bit_learns_sooner_and_the_truth_is_inside_the_band():
+    found, pieces = shares()
+    assert found["GP-UCB one bit"] < 0.7 < found["GP-UCB Laplace"] < 0.95
+    widths = {}
+    for p in pieces:
+        for snapshot in p.get("inside", []):
+            half = snapshot["beta"] * np.array(snapshot["sigma"])
+            assert np.all(np.abs(np.array(p["f"]) - snapshot["mu"]) <= half + 1e-6)
+            widths[p["line"]] = half.mean()
+    assert widths["GP-UCB one bit"] < 0.7 * widths["GP-UCB Laplace"]
+
+
+def test_the_preset_low_epsilon_shows_that_privacy_costs():
+    default, low, high = (shares(**PAPER, eps=eps)[0] for eps in (1.0, 0.1, 10.0))
     assert min(low.values()) > 1
     assert max(default.values()) < 0.8
     assert max(high.values()) < 0.3
 
 
 def test_the_preset_why_constants_decide_is_so():
-    printed, pieces = shares(constants="printed", beta_scale=1.0)
+    printed, pieces = shares(**PAPER | dict(constants="printed", beta_scale=1.0))
     assert min(printed["TGP"], printed["ATA"]) > 0.95
     assert next(p for p in pieces if p["name"] == "MoMA")["k"] > 200
 
 
 def test_the_preset_a_panel_of_the_paper_has_wide_bands():
-    panel, pieces = shares(beta_scale=1.0, T=2000, trials=3)
+    panel, pieces = shares(**PAPER | dict(beta_scale=1.0, T=2000, trials=3))
     assert min(panel.values()) > 0.75
     for p in pieces:
         if "inside" in p:
@@ -153,7 +194,7 @@ def test_the_preset_a_panel_of_the_paper_has_wide_bands():
 
 
 def test_in_the_preset_heavy_tails_all_learn_and_gp_ucb_is_first():
-    tails, _ = shares(eps=None, names=["TGP", "ATA", "MoMA", "GP-UCB"])
+    tails, _ = shares(**PAPER | dict(eps=None, names=["TGP", "ATA", "MoMA", "GP-UCB"]))
     assert max(tails.values()) < 0.3
     assert min(tails, key=tails.get) == "GP-UCB"
 
@@ -202,7 +243,8 @@ def test_branin_on_the_page_is_branin():
 
 
 def test_a_setting_that_one_algorithm_refuses_leaves_the_others_running():
-    settings = bridge.DEFAULTS | {"constants": "printed", "T": 50, "trials": 1}
+    change = {"constants": "printed", "T": 50, "trials": 1}
+    settings = bridge.DEFAULTS | PAPER | change
     pieces = bridge.everything(settings)["pieces"]
     assert "must be at most T" in next(p for p in pieces if p["name"] == "MoMA")["error"]
     assert all("regret" in p for p in pieces if p["name"] != "MoMA")
@@ -295,6 +337,7 @@ def live(assets, browser):
     page.close()
 
 
+OLD = "curator=laplace&constants=order&beta=0.1&algs=TGP,ATA,MoMA&trial=1"
 QUICK = "problem=se&eps=1&T=80&trials=2&beta=0.1"
 
 
@@ -314,8 +357,9 @@ def after(page, action):
     page.until(f"Number({LIVE}.dataset.runs) > {runs} && {DONE}", 240)
 
 
-def go(page, hash):
-    after(page, lambda: page.js(f"void (location.hash = '#{hash}')"))
+def go(page, hash, before=f"{OLD}&"):
+    """Settings from the address; before: those that it begins with, for the paper's three."""
+    after(page, lambda: page.js(f"void (location.hash = '#{before}{hash}')"))
 
 
 def result(page):
@@ -336,23 +380,31 @@ def mean_regret(got, name):
 def compare(settings, pieces, samples=None):
     """Every piece against native `simulate`, to 1e-9."""
     names, trials = settings["names"], settings["trials"]
-    told = dict(trials=trials, seed=settings["seed"], **bridge.options_of(settings))
+    lines = bridge.lines_of(settings)
+    expected = sorted(itertools.product([line for line, *_ in lines], range(trials)))
+    assert sorted((p["line"], p["trial"]) for p in pieces) == expected
     problem = bridge.problem_of(settings, samples)
-    want = core.simulate(problem, names, settings["T"], trace=True, **told)
-    expected = sorted(itertools.product(names, range(trials)))
-    assert sorted((p["name"], p["trial"]) for p in pieces) == expected
+    want = {}
+    for curator in {curator for *_, curator in lines}:
+        told = dict(trials=trials, seed=settings["seed"])
+        told |= bridge.options_of(settings, curator)
+        want[curator] = core.simulate(problem, names, settings["T"], trace=True, **told)
     for p in pieces:
-        run = names.index(p["name"]), p["trial"]
-        regret = want.regret[run]
-        size = max(1, regret[-1])
-        assert_allclose(p["regret"], regret[np.array(p["t"]) - 1], rtol=0, atol=1e-9 * size)
-        assert p["t"][-1] == settings["T"]
-        assert p["pulls"] == want.records["pulls"][run].tolist()
-        assert p["clipped"] == want.records["clipped"][run]
-        assert p["uniform"] == approx(want.records["uniform"][p["trial"]], abs=1e-9)
-        if p["trial"] == settings["shown"]:
-            assert p["arms"] == want.records["arms"][run].tolist()
-            assert_allclose(p["reports"], want.records["reports"][run], rtol=1e-9, atol=1e-6)
+        compare_piece(p, want[p["curator"]], (names.index(p["name"]), p["trial"]), settings)
+
+
+def compare_piece(p, want, run, settings):
+    """One piece against its run in the result of `simulate`."""
+    regret = want.regret[run]
+    size = max(1, regret[-1])
+    assert_allclose(p["regret"], regret[np.array(p["t"]) - 1], rtol=0, atol=1e-9 * size)
+    assert p["t"][-1] == settings["T"]
+    assert p["pulls"] == want.records["pulls"][run].tolist()
+    assert p["clipped"] == want.records["clipped"][run]
+    assert p["uniform"] == approx(want.records["uniform"][p["trial"]], abs=1e-9)
+    if p["trial"] == settings["shown"]:
+        assert p["arms"] == want.records["arms"][run].tolist()
+        assert_allclose(p["reports"], want.records["reports"][run], rtol=1e-9, atol=1e-6)
 
 
 def test_the_first_result_comes_offline_and_equals_simulate(live, assets):
@@ -368,7 +420,7 @@ def test_the_first_result_comes_offline_and_equals_simulate(live, assets):
 def test_what_is_drawn_before_python_is_ready_is_the_same_result(assets):
     before = live_assets.embedded(assets[0] / "live")["precomputed"]["pieces"]
     compare(bridge.DEFAULTS, before)
-    assert len(before) == len(bridge.DEFAULTS["names"]) * bridge.DEFAULTS["trials"]
+    assert len(before) == len(bridge.lines_of(bridge.DEFAULTS)) * bridge.DEFAULTS["trials"]
 
 
 ADDRESSES = [
@@ -379,6 +431,7 @@ ADDRESSES = [
     "problem=se&eps=2&constants=theorem&beta=1&T=400&trials=1",
     "problem=se&eps=2&curator=onebit&T=150&trials=2&algs=TGP,GP-UCB,PE",
     "problem=branin&eps=10&ls=0.3&T=60&trials=1&algs=TGP,MoMA",
+    "problem=matern&eps=3&curator=both&T=90&trials=2&algs=TGP,GP-UCB&look=TGP%20Laplace",
 ]
 
 
@@ -454,8 +507,7 @@ def test_touching_controls_with_the_pointer_leaves_them_all_in_place(quick):
         left, top, right, bottom = quick.box(f"#live-{key}")
         middle = f"{(left + right) / 2}, {(top + bottom) / 2}"
         assert quick.js(f"document.elementFromPoint({middle}).id") == f"live-{key}"
-    quick.click("#live-reset")
-    quick.until(f"{LIVE}.dataset.state === 'running'")
+    after(quick, lambda: quick.click("#live-reset"))
     state = state_of(quick)
     assert places() == before
     assert {key: state[key] for key in bridge.DEFAULTS} == bridge.DEFAULTS
@@ -528,7 +580,7 @@ def test_few_trials_have_their_range_and_many_an_interval(quick):
     """An interval from two trials reached from -4 to 6 times uniform play."""
     results = pytest.importorskip("ldpbo.results")
     for trials in (1, 2, 6):
-        go(quick, f"problem=se&eps=1&T=40&beta=0.1&algs=TGP&trials={trials}")
+        go(quick, f"problem=se&eps=1&T=40&algs=TGP&trials={trials}")
         pieces = result(quick)["pieces"]
         share = np.array([p["regret"][-1] / (40 * p["uniform"]) for p in pieces])
         said = f"{share.mean():.2f}"
@@ -542,6 +594,8 @@ def test_few_trials_have_their_range_and_many_an_interval(quick):
 
 
 PRESETS = {
+    "onebit": {"eps": 1, "constants": "proved", "beta_scale": 1, "curator": "both", "T": 400},
+    "low": PAPER | {"eps": 0.1},
     "constants": {"eps": 1, "constants": "printed", "beta_scale": 1},
     "panel": {"T": 2000, "trials": 3, "beta_scale": 1},
     "tails": {"eps": None},
@@ -562,9 +616,9 @@ def test_presets_set_the_controls_and_say_what_to_look_at(quick):
     quick.until(f"{status}.includes('Choose a CSV file')")
     assert quick.visible("#live-choose")
     assert not quick.visible(REGRET)
-    assert len(notes | {quick.text("#live-preset-note")}) == 4
+    assert len(notes | {quick.text("#live-preset-note")}) == 6
     quick.js(f"void ({LIVE}.style.maxWidth = '950px')")  # as in the book
-    for preset in ("learn", "panel", "constants", "tails", "table"):
+    for preset in (*PRESETS, "day", "table"):
         click = f"document.querySelector('[data-preset={preset}]').click()"
         height = f"({click}, document.getElementById('live-preset-note').clientHeight)"
         assert quick.js(height) < 20  # one line each: the controls stay where they are
@@ -573,7 +627,7 @@ def test_presets_set_the_controls_and_say_what_to_look_at(quick):
 
 
 def test_a_note_goes_with_what_it_was_about(quick):
-    quick.click("[data-preset=learn]")
+    quick.click("[data-preset=low]")
     advice = quick.text("#live-preset-note")
     quick.focus("#live-eps-slider")
     quick.press("ArrowRight", 3)
@@ -587,9 +641,9 @@ def test_a_note_goes_with_what_it_was_about(quick):
 
 
 def test_the_plane_opens_with_settings_that_show_learning_soon(quick):
-    quick.click("[data-preset=learn]")
+    after(quick, lambda: quick.click("[data-preset=onebit]"))
     after(quick, lambda: quick.select("#live-problem", "branin"))
-    want = {"eps": 10, "T": 300, "trials": 2, "names": ["TGP", "MoMA"]}
+    want = PAPER | {"eps": 10, "T": 300, "trials": 2, "names": ["TGP", "MoMA"]}
     got = result(quick)
     assert {key: got["settings"][key] for key in want} == want
     assert "Maps" in quick.text("#live-preset-note")
@@ -599,7 +653,7 @@ def test_the_plane_opens_with_settings_that_show_learning_soon(quick):
     quick.select("#live-problem", "se")
     state = state_of(quick)  # what the reader changed stays
     assert state["T"] == 200
-    for key in ("eps", "trials", "names"):
+    for key in ("eps", "trials", "names", "curator", "constants", "beta_scale"):
         assert state[key] == bridge.DEFAULTS[key]
 
 
@@ -699,7 +753,7 @@ def upload(page, folder, text, name="mine.csv"):
 
 def load(page, folder, text, hash):
     """Settings from the address, then a table; wait for the run with exactly that table."""
-    page.js(f"void (location.hash = '#problem=table&{hash}')")
+    page.js(f"void (location.hash = '#{OLD}&problem=table&{hash}')")
     name = f"{folder.name}.csv"
     upload(page, folder, text, name)
     page.until(has_table(name), 120)
@@ -737,7 +791,7 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_a_bad_table_is_refused_with_row_and_column_and_the_old_curves_go(live, tmp_path, case):
     text, said = BAD[case]
-    live.js("void (location.hash = '#problem=table&eps=1&T=40&trials=1&k=3')")
+    live.js(f"void (location.hash = '#{OLD}&problem=table&eps=1&T=40&trials=1&k=3')")
     live.until(f"{LIVE}.ldpbo.state.T === 40")
     shown = live.js(f"{LIVE}.ldpbo.result?.settings.problem") if live.visible(REGRET) else None
     if shown != "table":
@@ -829,7 +883,8 @@ def test_a_table_of_two_hundred_arms_runs_here_and_a_name_with_a_line_break_surv
 
 def test_without_a_file_the_books_own_table_shows_what_happens(live, tmp_path):
     there = has_table("data/stocks.csv")
-    live.js("void (location.hash = '#problem=table&eps=none&T=60&trials=1&k=3&algs=TGP')")
+    hash = f"{OLD}&problem=table&eps=none&T=60&trials=1&k=3&algs=TGP"
+    live.js(f"void (location.hash = '#{hash}')")
     live.until(f"{LIVE}.ldpbo.state.T === 60")
     live.click("#live-example")
     live.until(there)
@@ -876,8 +931,7 @@ def test_a_shared_link_brings_back_settings_and_numbers(quick, browser):
     assert state["zoom"]
     assert "zoom=1" in link
     assert quick.checked("#live-zoom")
-    quick.click("#live-reset")
-    quick.until(f"{LIVE}.dataset.state === 'running'")
+    after(quick, lambda: quick.click("#live-reset"))
     assert quick.url() != link
     after(quick, lambda: quick.js(f"void (location.href = {json.dumps(link)})"))
     assert state_of(quick) == state
@@ -903,7 +957,7 @@ KNOWN_TO_OBJECTS = [
 
 @pytest.mark.parametrize("nonsense", KNOWN_TO_OBJECTS)
 def test_words_that_every_object_knows_are_not_settings(quick, nonsense):
-    go(quick, f"T=40&trials=1&eps=1&{nonsense}")
+    go(quick, f"T=40&trials=1&eps=1&{nonsense}", before="")
     state = state_of(quick)
     words = ("problem", "constants", "curator")
     for key in words:
@@ -957,6 +1011,7 @@ def parameters(words, folder):
 
 
 OTHER_LINES = [
+    "problem=se&eps=2&curator=both&T=50&trials=2&seed=3&algs=GP-UCB,TGP",
     "problem=se&eps=2&curator=onebit&T=50&trials=2&seed=3&algs=GP-UCB,TGP",
     "problem=branin&eps=none&ls=0.4&T=30&trials=1&algs=TGP",
 ]
@@ -1029,7 +1084,7 @@ def users_needed(pieces, level):
 
 
 def test_the_second_view_has_settings_of_its_own_and_gives_the_old_ones_back(quick):
-    go(quick, QUICK.replace("trials=2", "trials=1"))
+    go(quick, "problem=se&eps=1&T=80&trials=1", before="")
     after(quick, lambda: quick.click("[data-view=users]"))
     state = state_of(quick)
     expected = dict(view="users", constants="proved", beta_scale=1, curator="onebit", trials=1)
@@ -1041,7 +1096,28 @@ def test_the_second_view_has_settings_of_its_own_and_gives_the_old_ones_back(qui
     assert not quick.visible("#live-T")
     after(quick, lambda: quick.click("[data-view=rounds]"))
     assert quick.visible(REGRET)
+    assert state_of(quick)["curator"] == "both"
+    after(quick, lambda: quick.select("#live-constants", "order"))
+    quick.click("[data-view=users]")
+    assert state_of(quick)["constants"] == "order"  # what the reader chose stays
+    quick.click("[data-view=rounds]")
     assert state_of(quick)["constants"] == "order"
+
+
+def test_users_a_day_turn_users_into_days_without_another_run(quick):
+    after(quick, lambda: quick.click("[data-preset=day]"))
+    runs = quick.js(f"{LIVE}.dataset.runs")
+    needed = quick.js(f"{LIVE}.ldpbo.needed({LIVE}.ldpbo.campaigns.at(-1), 0.1)")
+    assert "at 50,000 a day" in quick.text("#live-users-table caption")
+    for day in (50_000, 100_000):
+        quick.fill("#live-day", str(day))
+        days = f"{float(f'{needed / day:.2g}'):g} days"
+        quick.until(f"document.querySelector('#live-users-table').innerHTML.includes('{days}')")
+    assert "at 100,000 a day" in quick.text("#live-users-table caption")
+    assert "day=100000" in quick.url()
+    assert quick.js(f"{LIVE}.dataset.runs") == runs
+    after(quick, lambda: quick.click("[data-view=rounds]"))
+    assert not quick.visible("#live-day")
 
 
 def test_the_second_view_runs_to_a_billion_users_and_each_epsilon_adds_a_line(quick, tmp_path):
@@ -1053,7 +1129,7 @@ def test_the_second_view_runs_to_a_billion_users_and_each_epsilon_adds_a_line(qu
     and here too once K is moved by 1e-16. Until the features are cut, a browser is held to 25 %
     above a thousand users, to 1e-9 at a thousand.
     """
-    go(quick, QUICK.replace("trials=2", "trials=1") + "&k=7")
+    go(quick, "problem=se&eps=1&T=80&trials=1&k=7", before="")
     after(quick, lambda: quick.click("[data-view=users]"))
     assert "k = " not in quick.text("#live-more-text")
     go(quick, quick.js("location.hash.replace('k=7', 'k=8').slice(1)"))
@@ -1154,7 +1230,78 @@ def test_a_phone_shows_everything_without_sideways_scrolling(quick):
 
 def test_results_are_quick_enough(live):
     """Loose enough for a busy machine: an idle one needs a fraction of this."""
-    assert float(live.js(f"{LIVE}.dataset.first")) < 120
+    ready, drawn, first = (
+        float(live.js(f"{LIVE}.dataset.{at}")) for at in ("ready", "drawn", "first")
+    )
+    assert first < 120
+    assert 0 < drawn - ready < 5  # idle: 0.2 to 0.4 s from Python's readiness to own curves
+    assert drawn <= first
+
+
+def test_curves_grow_while_the_run_goes_on(quick):
+    """The page shows the beginning of the shown trial, then all of it."""
+    runs = quick.js(f"Number({LIVE}.dataset.runs)")
+    hash = f"{OLD}&problem=se&eps=1&T=6000&trials=1&algs=TGP,GP-UCB&curator=both"
+    quick.js(f"void (location.hash = '#{hash}')")
+    rounds = f"({LIVE}.ldpbo.result?.settings.T === 6000 && {LIVE}.ldpbo.result.pieces[0].t.at(-1))"
+    seen = []
+    for _ in range(3):
+        quick.until(f"{rounds} > {seen[-1] if seen else 0}")
+        seen.append(quick.js(rounds))
+        assert "Running" in quick.text("#live-regret-note")
+        assert "after" in quick.text("#live-posterior-note")
+    assert 0 < seen[0] < seen[1] < seen[2] < 6000
+    quick.until(f"Number({LIVE}.dataset.runs) > {runs} && {DONE}", 240)
+    got = result(quick)
+    compare(got["settings"], got["pieces"])
+    assert "Running" not in quick.text("#live-regret-note")
+    assert quick.faults == []
+
+
+SIGNS = {
+    "o": ("circle", 0),
+    "s": ("rect", 0),
+    "^": ("path", 3),
+    "D": ("path", 4),
+    "*": ("path", 10),
+}
+
+
+def test_the_markers_of_the_page_are_those_of_the_figures(quick):
+    markers = pytest.importorskip("ldpbo.plots").MARKERS
+    for name in DRAWN:
+        drawing = quick.js(f"LDPBO_PLOT.marker('{name}', 0, 0)")
+        element, corners = SIGNS[markers[name]]
+        path = ET.fromstring(drawing)
+        assert path.tag == element
+        assert path.get("d", "Z").count("L") + 1 == max(corners, 1)
+
+
+def test_the_legend_says_what_is_private_and_words_stand_for_pe(quick):
+    go(quick, "problem=se&eps=2&T=40&trials=1&curator=both&algs=GP-UCB,PE")
+    texts = "[...document.querySelectorAll('#live-regret svg text')].map((e) => e.textContent)"
+    words = quick.js(texts)
+    assert words[-1:] != []
+    for said in ("private, ε = 2:", "GP-UCB one bit", "GP-UCB Laplace", "elimination one bit"):
+        assert said in words
+    go(quick, "problem=se&eps=none&T=40&trials=1&algs=TGP")
+    assert "not private:" in quick.js(texts)
+    assert "PE" not in quick.js(f"{LIVE}.innerText").replace('PE"', "").split()
+
+
+@pytest.mark.parametrize(
+    "link, constants",
+    [
+        ("constants=theorem&algs=TGP", "printed"),
+        ("constants=theorem&curator=onebit&algs=GP-UCB", "proved"),
+        ("constants=theorem&view=users", "proved"),
+        ("constants=repaired&algs=MoMA", "proved"),
+    ],
+)
+def test_older_links_still_say_what_they_said(quick, link, constants):
+    read = f"LDPBO_SETTINGS.fromAddress('#problem=se&{link}')"
+    assert quick.js(f"{read}[0].constants") == constants
+    assert quick.js(f"{read}[1]") == []
 
 
 def test_a_browser_that_cannot_run_python_is_told_so_and_still_shows_a_result(assets, browser):
@@ -1204,7 +1351,16 @@ def test_without_npm_the_page_runs_on_the_same_files_from_a_cdn(assets, browser,
     with serving(cdn_files()) as (address, asked):
         build_without_npm(tmp_path, address)
         page = browser.page(ONE_WORKER)
-        page.goto((tmp_path / "page.html").as_uri() + "#problem=se&eps=2&T=50&trials=1")
+        page.goto((tmp_path / "page.html").as_uri() + f"#{OLD}&problem=se&eps=2&T=60&trials=1")
+        page.select("#live-problem", "matern")  # settings may be chosen meanwhile
+        page.select("#live-problem", "se")
+        page.fill("#live-T", "50")
+        time.sleep(1.5)  # longer than a change waits for the hand to rest
+        assert asked == []
+        assert page.outside == []
+        assert "Start loads 12 MB from 127.0.0.1" in page.text("#live-status")
+        assert page.visible(REGRET)
+        page.click("#live-start")
         page.until(f"['done', 'broken', 'failed'].includes({LIVE}.dataset.state)", 240)
         got = result(page)
         assert got["settings"]["T"] == 50, page.text("#live-status")
@@ -1226,6 +1382,7 @@ def test_a_cdn_that_serves_something_else_or_nothing_is_refused_and_the_native_w
         build_without_npm(tmp_path, address)
         page = browser.page(ONE_WORKER)
         page.goto((tmp_path / "page.html").as_uri())
+        page.click("#live-start")
         page.until(f"{LIVE}.dataset.state === 'broken'", 120)
         assert "could not be loaded from 127.0.0.1" in page.text("#live-status")
         assert "loads Pyodide" in page.text("#ldpbo-live")

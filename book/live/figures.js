@@ -7,7 +7,7 @@ window.LDPBO_FIGURES = (() => {
     window.LDPBO_PLOT;
   const { path, band, clip, marker, margin, axes, legend, lineItem, heat } = window.LDPBO_PLOT;
   const { LEVELS, indexOfMax, interval, firstPiece, piecesOf, linesOf } = window.LDPBO_RESULTS;
-  const { synthetic } = window.LDPBO_RESULTS;
+  const { synthetic, heavyTails } = window.LDPBO_RESULTS;
   const { curves, lowerEnds, upperEnds, playsUntil, usersCurve, needed } = window.LDPBO_RESULTS;
 
   const REPORTS = {
@@ -111,8 +111,11 @@ window.LDPBO_FIGURES = (() => {
       `β × ${s.beta_scale}, λ = ${lam}, ${privacyWords(s)}, seed ${s.seed}.`
     );
   }
-  const privacyWords = (s) =>
-    s.eps === null ? "not private" : `ε = ${s.eps}, ${REPORTS[s.curator]}`;
+  function privacyWords(s) {
+    if (s.eps !== null) return `ε = ${s.eps}, ${REPORTS[s.curator]}`;
+    if (!synthetic(s) && s.problem !== "branin") return "not private";
+    return heavyTails(s) ? "not private, Student-t₃ noise" : "not private, bounded noise";
+  }
 
   /* The table below the curves, as HTML. */
   function regretTable(result) {

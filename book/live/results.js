@@ -98,6 +98,8 @@ window.LDPBO_RESULTS = (() => {
     return plays;
   }
 
+  /* Not private means Student's noise, as in the paper; the proofs want bounded noise. */
+  const heavyTails = (s) => s.eps === null && s.view === "rounds" && s.constants !== "proved";
   const synthetic = (settings) => settings.problem === "se" || settings.problem === "matern";
   function armNames(result) {
     const { problem } = result.settings;
@@ -208,7 +210,7 @@ window.LDPBO_RESULTS = (() => {
 
   const rounds = { CURATORS, linesOf, interval, firstPiece, piecesOf, curves };
   const inside = { shownPiece, snapshotAt, rivalOf };
-  const arms = { lowerEnds, upperEnds, playsUntil, synthetic, armNames, domain };
+  const arms = { lowerEnds, upperEnds, playsUntil, heavyTails, synthetic, armNames, domain };
   const users = { LEVELS, usersCurve, needed };
   const files = { regretCsv, reportsCsv, armsCsv, usersCsv, neededCsv };
   return { sum, average, indexOfMax, ...rounds, ...inside, ...arms, ...users, ...files };

@@ -2,7 +2,7 @@
    papermill command. */
 window.LDPBO_SNIPPETS = (() => {
   "use strict";
-  const { synthetic } = window.LDPBO_RESULTS;
+  const { synthetic, heavyTails } = window.LDPBO_RESULTS;
   const { PROBLEMS } = window.LDPBO_SETTINGS;
 
   function python(value) {
@@ -12,7 +12,7 @@ window.LDPBO_SNIPPETS = (() => {
   }
   /* Lines that make the same problem outside the page: what it imports, and the rest. */
   function problemLines(s, table) {
-    const noise = s.eps === null && s.view === "rounds" ? "t3" : "uniform";
+    const noise = heavyTails(s) ? "t3" : "uniform";
     if (synthetic(s)) {
       const shape = `kernel="${s.problem}", noise="${noise}", lengthscale=${s.lengthscale}`;
       return [[], [`problem = lambda seed: core.synthetic_problem(${shape}, seed=seed)`]];
