@@ -372,9 +372,9 @@ def state_of(page):
     return page.js(f"{LIVE}.ldpbo.state")
 
 
-def mean_regret(got, name):
-    """The mean last regret of an algorithm."""
-    return np.mean([p["regret"][-1] for p in got["pieces"] if p["name"] == name])
+def mean_regret(got, line):
+    """The mean last regret of a curve."""
+    return np.mean([p["regret"][-1] for p in got["pieces"] if p["line"] == line])
 
 
 def compare(settings, pieces, samples=None):
@@ -912,8 +912,8 @@ def compare_snippet(page, folder):
     """The page's Python lines print the regret that the page shows."""
     said = eval(native(page.js(f"{LIVE}.ldpbo.snippet()"), folder), {"np": np})
     got = result(page)
-    for name in got["settings"]["names"]:
-        assert said[name] == approx(mean_regret(got, name), abs=1e-9)
+    for line, *_ in bridge.lines_of(got["settings"]):
+        assert said[line] == approx(mean_regret(got, line), abs=1e-9)
 
 
 def without_times(got):

@@ -5,7 +5,7 @@ window.LDPBO_PLOT = (() => {
   /* One colour, marker and name for an algorithm in the whole book: those of the figures come with
      live-data.js. */
   const { colors: COLORS = {}, markers: MARKERS = {}, labels: LABELS = {} } =
-    window.LDPBO_LIVE ?? {};
+    window.LDPBO_LIVE ?? window.LDPBO_WIDGETS ?? {};
   /* One style for the page and for saved files: the variables are the theme's, the values after the
      comma those of a file. */
   const STYLE = `
@@ -24,6 +24,8 @@ text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:var(--pst-colo
 .band{fill-opacity:var(--live-band,.2)}
 .dots{fill-opacity:var(--live-dots,.55)}
 .bars{fill-opacity:var(--live-bars,.55)}
+.cut{fill:none;stroke:var(--live-uniform,#666666);stroke-width:1}
+.bit{fill:var(--live-uniform,#666666);fill-opacity:.6}
 .at-curve{font-size:11px;paint-order:stroke}
 .at-curve{stroke:var(--pst-color-background,#ffffff);stroke-width:3px}
 .ring{fill:none;stroke:var(--live-ring,#ffffff);stroke-width:2}
@@ -126,10 +128,11 @@ text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:var(--pst-colo
   }
 
   /* Axes with grid; gives the scales px and py and a list of SVG strings to add to.
-     marks: [{at, text}] instead of numbers on the x axis, written only if all fit. */
+     marks: [{at, text}] instead of numbers on the x axis, written only if all fit; yticks: the same
+     for the y axis, where all are written. */
   function axes(given) {
     const { width, height, x, y, xlabel, ylabel, top, marks = null } = given;
-    const { xlog = false, ylog = false, left = margin(y, height, ylog) } = given;
+    const { xlog = false, ylog = false, left = margin(y, height, ylog), yticks = null } = given;
     const right = 18;
     const room = (width - left - right) / (x[1] - x[0]);
     const named = marks && marks.every((m) => m.text.length * 8 < room);
@@ -138,9 +141,11 @@ text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:var(--pst-colo
     const px = (v) => left + place(v, x, xlog) * (width - left - right);
     const py = (v) => floor - place(v, y, ylog) * (floor - top);
     const out = [];
-    for (const v of ticks(...y, height / 55, ylog)) {
-      out.push(line(left, py(v), width - right, py(v), { class: "grid" }));
-      out.push(text(left - 6, py(v) + 4, tickText(v, ylog), { "text-anchor": "end" }));
+    const numbers = () =>
+      ticks(...y, height / 55, ylog).map((v) => ({ at: v, text: tickText(v, ylog) }));
+    for (const { at, text: words } of yticks ?? numbers()) {
+      out.push(line(left, py(at), width - right, py(at), { class: "grid" }));
+      out.push(text(left - 6, py(at) + 4, words, { "text-anchor": "end" }));
     }
     const below = (at, words) => text(px(at), floor + 16, words, { "text-anchor": "middle" });
     if (named) for (const mark of marks) out.push(below(mark.at, mark.text));

@@ -59,10 +59,12 @@ window.LDPBO_SNIPPETS = (() => {
       'print(dict(zip(result.records["names"], result.regret[:, :, -1].mean(axis=1))))',
     ];
     const compared = [
+      "found = {}",
       'for words, curator in {"one bit": core.OneBit, "Laplace": core.CTL}.items():',
       ...rounds.slice(0, 2).map((line) => `    ${line}`),
       '    names = [f"{name} {words}" for name in result.records["names"]]',
-      "    print(dict(zip(names, result.regret[:, :, -1].mean(axis=1))))",
+      "    found |= zip(names, result.regret[:, :, -1].mean(axis=1))",
+      "print(found)",
     ];
     const users = [
       "for T in (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9):",
