@@ -14,7 +14,12 @@ SEED = 9
 
 def samples():
     """What the pictures of the curator, of TGP and of one bit begin with."""
-    return {"curator": {"bound": 2.0}, "tgp": threshold_sample(), "onebit": bits_sample()}
+    return {"curator": curator_setting(), "tgp": threshold_sample(), "onebit": bits_sample()}
+
+
+def curator_setting():
+    """The window of the rewards: B = R = 1."""
+    return {"bound": 2.0, "note": "Laplace curator, B = R = 1."}
 
 
 def threshold_sample():
@@ -23,7 +28,13 @@ def threshold_sample():
     curator = core.CTL(1.0, 1.0, 1.0)
     rewards = 1.0 + rng.uniform(-1, 1, REPORTS)
     reports = curator.report(rewards, curator.draw(rng, REPORTS))
-    return {"eps": 1.0, "bound": curator.bound, "mean": 1.0, "reports": _rounded(reports, 3)}
+    return {
+        "eps": curator.eps,
+        "bound": curator.bound,
+        "mean": 1.0,
+        "reports": _rounded(reports, 3),
+        "note": f"{REPORTS} Laplace reports of one arm, ε = 1, B = R = 1, seed {SEED}.",
+    }
 
 
 def bits_sample():
@@ -32,6 +43,7 @@ def bits_sample():
     rng = np.random.default_rng(SEED)
     arms = rng.integers(problem.n, size=USERS)
     rewards = problem.reward(arms, problem.draw(rng, USERS))
+    told = f"B = RKHS norm = {problem.B:.3g}, F = max |f|, R = {problem.R:g}"
     return {
         "K": [_rounded(row, 9) for row in problem.K],
         "f": _rounded(problem.f, 6),
@@ -42,6 +54,8 @@ def bits_sample():
         "arms": arms.tolist(),
         "rewards": _rounded(rewards, 2),
         "draws": _rounded(rng.random(USERS), 4),
+        "note": f"SE kernel, {ARMS} arms asked at random, {told}, λ = (s/B)², δ = 0.1, "
+        f"seed {SEED}; the first 400 bits are drawn.",
     }
 
 

@@ -100,11 +100,12 @@
     ];
     const c = axes({
       ...size,
-      ...{ height: 120, top: 8, x: [-0.5, 2], y: [0.4, 2.6], yticks: rows },
-      ...{ xlabel: "mean, ± 2 standard errors; line: the truth", ylabel: "" },
+      ...{ height: 126, top: 14, x: [-0.5, 2], y: [0.4, 2.6], yticks: rows },
+      ...{ xlabel: "mean ± 2 standard errors", ylabel: "" },
     });
     const floor = c.height - c.bottom;
     c.out.push(line(c.px(truth), c.top, c.px(truth), floor, { class: "truth" }));
+    c.out.push(text(c.px(truth) + 6, c.top + 8, "truth"));
     const bars = rows.map(({ at, found: [mean, error] }) => {
       const ends = [mean - 2 * error, mean + 2 * error];
       const style = { stroke: color, "stroke-width": 2, fill: "none" };
@@ -217,7 +218,8 @@
     root.innerHTML = `<div class="widget-fixed">${fixed}</div><div class="widget-live">
       <p class="widget-title">${title}</p>
       <div class="widget-controls">${Object.entries(sliders).map(control).join("")}</div>
-      <div class="widget-figure"></div><p role="status" aria-live="polite"></p></div>`;
+      <div class="widget-figure"></div><p role="status" aria-live="polite"></p>
+      <p class="ldpbo-note">${DATA[kind].note}</p></div>`;
     const inputs = [...root.querySelectorAll("input")];
     const figure = root.querySelector(".widget-figure");
     let drawn = 0;
