@@ -154,45 +154,65 @@ def _play_one(line, trial, problem, settings):
     """One curve in one trial: yields (rounds since the last time, news) as `play` does."""
     title, name, curator = line
     about = {"line": title, "name": name, "curator": curator, "trial": trial}
-    T = settings["T"]
-    _, env, privacy, sketch = core.streams(settings["seed"], trial)
-    begun = time.perf_counter()
     try:
-        rng = np.random.default_rng(sketch)
-        learner = core.make(name, problem, T, rng=rng, **options_of(settings, curator))
+        run = _Run(about, problem, settings)
     except ValueError as error:
-        yield T, about | {"error": str(error)}
+        yield settings["T"], about | {"error": str(error)}
         return
-    curator = learner.settings.curator
-    users = problem.draw(env, T)
-    noise = None if curator is None else curator.draw(privacy, T)
-    arms = np.empty(T, dtype=int)
-    reports = np.empty(T)
-    shown = trial == settings["shown"]
-    moments = _snapshot_rounds(T) if shown else ()
-    inside = []
-    spent = time.perf_counter() - begun
+    for t in range(1, settings["T"]):
+        run.round()
+        yield 1, functools.partial(run.piece, t, run.inside[:1])
+    run.round()
+    yield 1, run.piece(settings["T"], run.inside)
 
-    def piece(t, snapshots):
-        found = about | _summary(problem, learner, arms[:t], T) | {"seconds": spent}
-        if shown:
-            snapshots = [*snapshots, _snapshot(t, learner)]
-            found |= _details(problem, curator, arms[:t], reports[:t]) | {"inside": snapshots}
-        return found
 
-    for t in range(T):
+class _Run:
+    """One algorithm with one curator meets the users of one trial."""
+
+    def __init__(self, about, problem, settings):
         begun = time.perf_counter()
-        if t in moments:
-            inside.append(_snapshot(t, learner))
-        arms[t] = learner.ask()
-        reports[t] = problem.reward(arms[t], users[t])
-        if curator is not None:
-            reports[t] = curator.report(reports[t], noise[t])
-        learner.tell(reports[t])
-        spent += time.perf_counter() - begun
-        if t + 1 < T:
-            yield 1, functools.partial(piece, t + 1, inside[:1])
-    yield 1, piece(T, inside)
+        self.about = about
+        self.problem = problem
+        self.T = T = settings["T"]
+        _, env, privacy, sketch = core.streams(settings["seed"], about["trial"])
+        options = options_of(settings, about["curator"])
+        rng = np.random.default_rng(sketch)
+        self.learner = core.make(about["name"], problem, T, rng=rng, **options)
+        self.curator = self.learner.settings.curator
+        self.users = problem.draw(env, T)
+        self.noise = None if self.curator is None else self.curator.draw(privacy, T)
+        self.arms = np.empty(T, dtype=int)
+        self.reports = np.empty(T)
+        self.t = 0
+        self.shown = about["trial"] == settings["shown"]
+        self.moments = _snapshot_rounds(T) if self.shown else ()
+        self.inside = []
+        self.spent = time.perf_counter() - begun
+
+    def round(self):
+        """Ask and tell once; what it takes is counted."""
+        begun = time.perf_counter()
+        t, learner = self.t, self.learner
+        if t in self.moments:
+            self.inside.append(_snapshot(t, learner))
+        arm = self.arms[t] = learner.ask()
+        report = self.problem.reward(arm, self.users[t])
+        if self.curator is not None:
+            report = self.curator.report(report, self.noise[t])
+        self.reports[t] = report
+        learner.tell(report)
+        self.t += 1
+        self.spent += time.perf_counter() - begun
+
+    def piece(self, t, inside):
+        """What the page draws after t rounds; `inside` are snapshots of earlier moments."""
+        arms = self.arms[:t]
+        found = self.about | _summary(self.problem, self.learner, arms, self.T)
+        found["seconds"] = self.spent
+        if self.shown:
+            found |= _details(self.problem, self.curator, arms, self.reports[:t])
+            found["inside"] = [*inside, _snapshot(t, self.learner)]
+        return found
 
 
 def _snapshot_rounds(T):
@@ -310,7 +330,7 @@ class Run:
         finished = True
         for self.done, self.total, news in self.work:
             if callable(news):
-                growing[news.func] = news
+                growing[news.func.__self__] = news
             else:
                 pieces.append(news)
             if time.perf_counter() >= end:
