@@ -142,6 +142,7 @@ def test_what_grows_while_it_runs_is_the_beginning_of_what_comes_out(change):
             assert p["reports"] == whole[p["line"]]["reports"][:rounds]
             assert [snapshot["t"] for snapshot in p["inside"]] == [0, rounds]
             reached.append(rounds)
+        run.due = 0.0  # every time, where the page waits a little
         part = run.step(0)
     assert part["done"] == part["total"] == 60 * len(whole)
     assert reached == sorted(reached)  # the curves grow side by side
@@ -1281,7 +1282,6 @@ def test_the_legend_says_what_is_private_and_words_stand_for_pe(quick):
     go(quick, "problem=se&eps=2&T=40&trials=1&curator=both&algs=GP-UCB,PE")
     texts = "[...document.querySelectorAll('#live-regret svg text')].map((e) => e.textContent)"
     words = quick.js(texts)
-    assert words[-1:] != []
     for said in ("private, ε = 2:", "GP-UCB one bit", "GP-UCB Laplace", "elimination one bit"):
         assert said in words
     go(quick, "problem=se&eps=none&T=40&trials=1&algs=TGP")

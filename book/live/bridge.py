@@ -318,11 +318,12 @@ class Run:
         self.work = pieces_of(settings, samples, only)
         self.done = 0
         self.total = 1
+        self.due = 0.0  # when curves that grow are sent again
 
     def step(self, seconds):
         """{"done", "total", "pieces", "growing", "finished"} after about `seconds` of work.
 
-        The pieces of curves that have not ended yet are `growing`.
+        The pieces of curves that have not ended yet are `growing`; None: not now.
         """
         end = time.perf_counter() + seconds
         pieces = []
@@ -336,12 +337,23 @@ class Run:
             if time.perf_counter() >= end:
                 finished = False
                 break
-        ended = {piece.get("line") for piece in pieces}
-        drawn = [make() for make in growing.values()]
         return {
             "done": self.done,
             "total": self.total,
             "pieces": pieces,
-            "growing": [piece for piece in drawn if piece["line"] not in ended],
+            "growing": self.drawn(growing.values(), pieces),
             "finished": finished,
         }
+
+    def drawn(self, makers, pieces):
+        """The pieces of curves that grow, unless they were sent a moment ago.
+
+        They cost more in long runs: then they come seldom, and take a small part of the time.
+        """
+        begun = time.perf_counter()
+        if begun < self.due:
+            return None
+        ended = {piece.get("line") for piece in pieces}
+        growing = [piece for piece in (make() for make in makers) if piece["line"] not in ended]
+        self.due = begun + max(0.1, 20 * (time.perf_counter() - begun))
+        return growing

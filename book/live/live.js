@@ -105,6 +105,7 @@
       module: pool.module,
       files: { ...programs, ...LIVE.data },
     });
+    worker.growing = []; // pieces of curves that it has not ended
     pool.workers.push(worker);
   }
   function lost(worker, why) {
@@ -159,7 +160,8 @@
     job.pieces.push(...pieces);
     for (const piece of pieces) if (!piece.error) learnRate(job.settings, piece);
     worker.done = finished ? 0 : done;
-    worker.growing = growing;
+    const ended = (p) => job.pieces.some((q) => q.trial === p.trial && q.line === p.line);
+    worker.growing = (growing ?? worker.growing).filter((p) => !ended(p));
     if (finished) {
       job.finished++;
       worker.trial = null;
@@ -325,7 +327,7 @@
     const place = (p) => lines.findIndex(({ line }) => line === p.line);
     const complete = (p) => pieces.filter((q) => q.trial === p.trial).length === lines.length;
     const order = (p, q) => p.trial - q.trial || place(p) - place(q);
-    const growing = pool.workers.flatMap((worker) => worker.growing ?? []);
+    const growing = pool.workers.flatMap((worker) => worker.growing);
     let drawable = pieces.filter(complete);
     const ofShown = (p) => p.trial === settings.shown;
     if (!drawable.some(ofShown)) drawable = [...pieces, ...growing].filter(ofShown);
