@@ -6,7 +6,9 @@ Nothing here is committed. Everything is a <script>: a page opened from file:// 
 
     *.js, live.css         the page's own programs and its style, copied from book/live/
     live-data.js           text and sha256 of ldpbo_core.py, the bridge and worker programs, the
-                           stand-in data, the figures' colours, the result shown at first
+                           stand-in data, the figures' colours and markers, the result shown
+                           at first
+    widgets-data.js        the users that the small pictures in the pages show
     runtime-<digest>.js    Pyodide and NumPy, compressed and base64-encoded, as pinned below
     licences/              licences of all that is shipped with it
 
@@ -36,7 +38,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 import store
-from ldpbo.plots import COLORS
+from ldpbo.plots import COLORS, LABELS, MARKERS
 
 SOURCES = ROOT / "book" / "live"
 CACHE = ROOT / "_build" / "npm"
@@ -171,6 +173,8 @@ def build(out_dir: str | Path = ROOT / "_build" / "live") -> str:
     # "<\\/" keeps the text valid inside a <script> element, too.
     text = json.dumps(data, ensure_ascii=True).replace("</", "<\\/")
     files["live-data.js"] = f"window.LDPBO_LIVE = {text};\n".encode()
+    users = json.dumps(samples() | {name: data[name] for name in ("colors", "markers", "labels")})
+    files["widgets-data.js"] = f"window.LDPBO_WIDGETS = {users};\n".encode()
     for name, content in files.items():
         store.write(out / name, content)
     for name in set(store.hashes(out)) - set(files):
@@ -191,6 +195,8 @@ def payload(runtime: dict) -> dict:
         "worker": read("book/live/worker.js"),
         "data": {name: read(name) for name in ("data/light.csv", "data/stocks.csv")},
         "colors": COLORS,
+        "markers": MARKERS,
+        "labels": LABELS,
         "pyodide": PYODIDE,
         "runtime": runtime,
         "precomputed": precomputed(),
@@ -361,19 +367,30 @@ def licences(spdx: dict[str, bytes], numpy: dict[str, bytes]) -> dict[str, bytes
 
 def precomputed() -> dict:
     """Find what the page shows before its Python is ready: the bridge's own result, cached."""
-    names = ["ldpbo_core.py", *BESIDE, "book/live/bridge.py"]
+    return computed("bridge", "precomputed")
+
+
+def samples() -> dict:
+    """Find the users that the small pictures in the pages show, cached."""
+    return computed("samples", "samples")
+
+
+def computed(module: str, function: str) -> dict:
+    """Call a function of a program in book/live/ here, or find what it gave for the same core."""
+    names = ["ldpbo_core.py", *BESIDE, f"book/live/{module}.py"]
     digest = store.sha([read(name) for name in names])[:16]
-    return json.loads(cached(CACHE / f"precomputed-{digest}", run_bridge))
+    result = cached(CACHE / f"{function}-{digest}", lambda: run_module(module, function))
+    return json.loads(result)
 
 
-def run_bridge() -> bytes:
-    """Compute the default result here, by the program that the browser will run."""
-    code = "import json, bridge; print(json.dumps(bridge.precomputed()))"
+def run_module(module: str, function: str) -> bytes:
+    """Compute what a function of a program in book/live/ gives, as JSON."""
+    code = f"import json, {module}; print(json.dumps({module}.{function}()))"
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(SOURCES)])}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env)
     if done.returncode:
         reason = done.stderr.decode()
-        raise RuntimeError(f"the live page's default result could not be computed:\n{reason}")
+        raise RuntimeError(f"{module}.{function} of the live page could not be computed:\n{reason}")
     return done.stdout
 
 

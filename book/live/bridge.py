@@ -17,29 +17,25 @@ DEFAULTS = {
     "view": "rounds",
     "problem": "se",
     "eps": 1.0,
-    "curator": "laplace",
-    "T": 1000,
+    "curator": "both",
+    "T": 400,
     "trials": 4,
     "lengthscale": 0.2,
     "lam": None,
-    "constants": "order",
-    "beta_scale": 0.1,
-    "k": None,
-    "names": ["TGP", "ATA", "MoMA"],
-    "seed": 0,
-    "shown": 0,
-}
-CAMPAIGN = DEFAULTS | {  # what the second view opens with
-    "view": "users",
-    "curator": "onebit",
     "constants": "proved",
     "beta_scale": 1.0,
+    "k": None,
+    "names": ["GP-UCB"],
+    "seed": 0,
+    "shown": 1,
 }
+CAMPAIGN = DEFAULTS | {"view": "users", "curator": "onebit"}  # what the second view opens with
 CAMPAIGN_EPS = [0.1, 0.3, 1.0, 3.0, 10.0]  # computed with the book; the reader's own joins them
 USERS = [10**e for e in range(3, 10)]
 SIDE = 20  # the 2-d problem has SIDE x SIDE arms
 POINTS = 500  # rounds of a regret curve that are sent to the page
 SNAPSHOTS = 48  # times at which the posterior of the shown trial is kept
+CURATORS = {"onebit": ("one bit", core.OneBit), "laplace": ("Laplace", core.CTL)}
 
 
 # ---- Settings of the page in the core's terms ----------------------------------------------------
@@ -48,7 +44,8 @@ SNAPSHOTS = 48  # times at which the posterior of the shown trial is kept
 def problem_of(settings, samples=None):
     """The settings name a Problem, or a function seed -> Problem for a new f in each trial."""
     which = settings["problem"]
-    heavy_tails = settings["eps"] is None and settings["view"] == "rounds"  # as in the paper
+    open_rounds = settings["eps"] is None and settings["view"] == "rounds"
+    heavy_tails = open_rounds and settings["constants"] != "proved"  # as in the paper
     noise = "t3" if heavy_tails else "uniform"
     if which in ("se", "matern"):
         shape = dict(kernel=which, noise=noise, lengthscale=settings["lengthscale"])
@@ -93,13 +90,28 @@ def _data_problem(which):
     return core.light_problem() if which == "light" else core.stock_problem()
 
 
-def options_of(settings):
-    """The settings stand for these keyword arguments of `make` and of `simulate`."""
+def lines_of(settings):
+    """A curve stands for an algorithm and a curator -> [(its name, algorithm, curator)]."""
+    compared = settings["curator"] == "both" and settings["eps"] is not None
+    if not compared:
+        return [(name, name, settings["curator"]) for name in settings["names"]]
+    return [
+        (f"{name} {words}", name, curator)
+        for name in settings["names"]
+        for curator, (words, _) in CURATORS.items()
+    ]
+
+
+def options_of(settings, curator=None):
+    """The settings stand for these keyword arguments of `make` and of `simulate`.
+
+    curator: that of the curve, where two are compared.
+    """
     options = {name: settings[name] for name in ("eps", "constants", "beta_scale", "k")}
     if settings["lam"] is not None:  # None: each algorithm's own
         options["lam"] = settings["lam"]
-    if settings["eps"] is not None and settings["curator"] == "onebit":
-        options["curator"] = core.OneBit
+    if settings["eps"] is not None:
+        options["curator"] = CURATORS[curator or settings["curator"]][1]
     return options
 
 
@@ -107,63 +119,100 @@ def options_of(settings):
 
 
 def play(settings, samples=None, only=None):
-    """Each algorithm plays each trial, or trial `only` -> (rounds done, in all, piece or None).
+    """Each curve is played in each trial, or in trial `only` -> (rounds done, in all, news).
 
-    A piece is what the page draws of one algorithm in one trial.
+    The news are a piece, which is what the page draws of one curve in one trial, or before its end
+    a function that makes a piece of what there is. The curves of a trial grow side by side.
     """
-    T = settings["T"]
-    names = settings["names"]
+    lines = lines_of(settings)
     trials = range(settings["trials"]) if only is None else [only]
-    total = len(trials) * len(names) * T
+    total = len(trials) * len(lines) * settings["T"]
     done = 0
     source = problem_of(settings, samples)
     for trial in trials:
         problem = source
         if not isinstance(source, core.Problem):
             problem = source(core.streams(settings["seed"], trial).problem)
-        for name in names:
-            for rounds, piece in _play_one(name, trial, problem, settings):
-                yield done + rounds, total, piece
-            done += T
+        runs = [_play_one(line, trial, problem, settings) for line in lines]
+        for rounds, news in _in_turns(runs):
+            done += rounds
+            yield done, total, news
 
 
-def _play_one(name, trial, problem, settings):
-    """One algorithm plays one trial: yields (rounds done, None), and at the end its piece."""
-    T = settings["T"]
-    _, env, privacy, sketch = core.streams(settings["seed"], trial)
-    begun = time.perf_counter()
+def _in_turns(runs):
+    """Generators give one value each in turn, until all have ended."""
+    while runs:
+        for run in list(runs):
+            value = next(run, None)
+            if value is None:
+                runs.remove(run)
+            else:
+                yield value
+
+
+def _play_one(line, trial, problem, settings):
+    """One curve in one trial: yields (rounds since the last time, news) as `play` does."""
+    title, name, curator = line
+    about = {"line": title, "name": name, "curator": curator, "trial": trial}
     try:
-        rng = np.random.default_rng(sketch)
-        learner = core.make(name, problem, T, rng=rng, **options_of(settings))
+        run = _Run(about, problem, settings)
     except ValueError as error:
-        yield T, {"name": name, "trial": trial, "error": str(error)}
+        yield settings["T"], about | {"error": str(error)}
         return
-    curator = learner.settings.curator
-    users = problem.draw(env, T)
-    noise = None if curator is None else curator.draw(privacy, T)
-    arms = np.empty(T, dtype=int)
-    reports = np.empty(T)
-    shown = trial == settings["shown"]
-    moments = _snapshot_rounds(T) if shown else ()
-    inside = []
-    spent = time.perf_counter() - begun
-    for t in range(T):
+    for t in range(1, settings["T"]):
+        run.round()
+        yield 1, functools.partial(run.piece, t, run.inside[:1])
+    run.round()
+    yield 1, run.piece(settings["T"], run.inside)
+
+
+class _Run:
+    """One algorithm with one curator meets the users of one trial."""
+
+    def __init__(self, about, problem, settings):
         begun = time.perf_counter()
-        if t in moments:
-            inside.append(_snapshot(t, learner))
-        arms[t] = learner.ask()
-        reports[t] = problem.reward(arms[t], users[t])
-        if curator is not None:
-            reports[t] = curator.report(reports[t], noise[t])
-        learner.tell(reports[t])
-        spent += time.perf_counter() - begun
-        if t + 1 < T:
-            yield t + 1, None
-    piece = {"name": name, "trial": trial, **_summary(problem, learner, arms), "seconds": spent}
-    if shown:
-        inside.append(_snapshot(T, learner))
-        piece |= _details(problem, curator, arms, reports) | {"inside": inside}
-    yield T, piece
+        self.about = about
+        self.problem = problem
+        self.T = T = settings["T"]
+        _, env, privacy, sketch = core.streams(settings["seed"], about["trial"])
+        options = options_of(settings, about["curator"])
+        rng = np.random.default_rng(sketch)
+        self.learner = core.make(about["name"], problem, T, rng=rng, **options)
+        self.curator = self.learner.settings.curator
+        self.users = problem.draw(env, T)
+        self.noise = None if self.curator is None else self.curator.draw(privacy, T)
+        self.arms = np.empty(T, dtype=int)
+        self.reports = np.empty(T)
+        self.t = 0
+        self.shown = about["trial"] == settings["shown"]
+        self.moments = _snapshot_rounds(T) if self.shown else ()
+        self.inside = []
+        self.spent = time.perf_counter() - begun
+
+    def round(self):
+        """Ask and tell once; what it takes is counted."""
+        begun = time.perf_counter()
+        t, learner = self.t, self.learner
+        if t in self.moments:
+            self.inside.append(_snapshot(t, learner))
+        arm = self.arms[t] = learner.ask()
+        report = self.problem.reward(arm, self.users[t])
+        if self.curator is not None:
+            report = self.curator.report(report, self.noise[t])
+        self.reports[t] = report
+        learner.tell(report)
+        self.t += 1
+        self.spent += time.perf_counter() - begun
+
+    def piece(self, t, inside):
+        """What the page draws after t rounds; `inside` are snapshots of earlier moments."""
+        arms = self.arms[:t]
+        found = self.about | _summary(self.problem, self.learner, arms, self.T)
+        found["seconds"] = self.spent
+        if self.shown:
+            found |= _details(self.problem, self.curator, arms, self.reports[:t])
+            found["inside"] = [*inside, _snapshot(t, self.learner)]
+        return found
 
 
 def _snapshot_rounds(T):
@@ -181,10 +230,10 @@ def _snapshot(t, learner):
     }
 
 
-def _summary(problem, learner, arms):
-    """Curve and table of a run; the curve is thinned to POINTS rounds."""
-    T = len(arms)
+def _summary(problem, learner, arms, T):
+    """Curve and table of the rounds so far; the curve is thinned to POINTS of T rounds."""
     kept = np.unique(np.linspace(1, T, min(T, POINTS)).round().astype(int))
+    kept = kept[kept <= len(arms)]
     gaps = problem.f.max() - problem.f
     curator = learner.settings.curator
     return {
@@ -217,11 +266,13 @@ def _details(problem, curator, arms, reports):
 def campaign(settings, samples=None, only=None):
     """Elimination meets 10^3 to 10^9 users: yields as `play` does, a piece for each horizon.
 
-    `only` is an index of USERS.
+    `only` is an index of USERS. Two curators are not compared here: it is one bit then.
     """
+    curator = "onebit" if settings["curator"] == "both" else settings["curator"]
     source = problem_of(settings, samples)
     horizons = USERS if only is None else [USERS[only]]
-    shape = dict(trials=settings["trials"], seed=settings["seed"], **options_of(settings))
+    shape = dict(trials=settings["trials"], seed=settings["seed"])
+    shape |= options_of(settings, curator)
     for done, T in enumerate(horizons, 1):
         begun = time.perf_counter()
         try:
@@ -250,8 +301,8 @@ def pieces_of(settings, samples=None, only=None):
 
 def everything(settings, samples=None):
     """All pieces at once are the result that the page shows before its own Python is ready."""
-    pieces = [piece for _, _, piece in pieces_of(settings, samples) if piece]
-    return {"settings": settings, "pieces": pieces}
+    news = [news for _, _, news in pieces_of(settings, samples)]
+    return {"settings": settings, "pieces": [piece for piece in news if not callable(piece)]}
 
 
 def precomputed():
@@ -267,16 +318,42 @@ class Run:
         self.work = pieces_of(settings, samples, only)
         self.done = 0
         self.total = 1
+        self.due = 0.0  # when curves that grow are sent again
 
     def step(self, seconds):
-        """{"done", "total", "pieces", "finished"} after about `seconds` of work."""
+        """{"done", "total", "pieces", "growing", "finished"} after about `seconds` of work.
+
+        The pieces of curves that have not ended yet are `growing`; None: not now.
+        """
         end = time.perf_counter() + seconds
         pieces = []
+        growing = {}
         finished = True
-        for self.done, self.total, piece in self.work:
-            if piece:
-                pieces.append(piece)
+        for self.done, self.total, news in self.work:
+            if callable(news):
+                growing[news.func.__self__] = news
+            else:
+                pieces.append(news)
             if time.perf_counter() >= end:
                 finished = False
                 break
-        return {"done": self.done, "total": self.total, "pieces": pieces, "finished": finished}
+        return {
+            "done": self.done,
+            "total": self.total,
+            "pieces": pieces,
+            "growing": self.drawn(growing.values(), pieces),
+            "finished": finished,
+        }
+
+    def drawn(self, makers, pieces):
+        """The pieces of curves that grow, unless they were sent a moment ago.
+
+        They cost more in long runs: then they come seldom, and take a small part of the time.
+        """
+        begun = time.perf_counter()
+        if begun < self.due:
+            return None
+        ended = {piece.get("line") for piece in pieces}
+        growing = [piece for piece in (make() for make in makers) if piece["line"] not in ended]
+        self.due = begun + max(0.1, 20 * (time.perf_counter() - begun))
+        return growing

@@ -3,20 +3,21 @@
    nothing of the page. */
 window.LDPBO_FIGURES = (() => {
   "use strict";
-  const { COLORS, escape, short, minus, power, line, circle, shape, text, rect } =
+  const { COLORS, LABELS, escape, short, minus, power, line, circle, shape, text, rect } =
     window.LDPBO_PLOT;
   const { path, band, clip, marker, margin, axes, legend, lineItem, heat } = window.LDPBO_PLOT;
-  const { LEVELS, indexOfMax, interval, firstPiece, piecesOf } = window.LDPBO_RESULTS;
+  const { LEVELS, indexOfMax, interval, firstPiece, piecesOf, linesOf } = window.LDPBO_RESULTS;
+  const { synthetic, heavyTails } = window.LDPBO_RESULTS;
   const { curves, lowerEnds, upperEnds, playsUntil, usersCurve, needed } = window.LDPBO_RESULTS;
 
-  const LONG = {
-    TGP: "TGP-UCB",
-    ATA: "ATA-GP-UCB",
-    MoMA: "MoMA-GP-UCB",
-    "GP-UCB": "GP-UCB",
-    PE: "elimination (PE)",
+  const REPORTS = {
+    both: "one bit and Laplace",
+    onebit: "one bit",
+    laplace: "Laplace noise",
+    none: "not private",
   };
-  const REPORTS = { laplace: "Laplace noise", onebit: "one bit", none: "not private" };
+  /* An algorithm, or a curve of it, in few words. */
+  const plain = (line) => line.replace(/^PE/, LABELS.PE);
   const FEW = 6; // below that many trials each is drawn: an interval from three or four says little
   const UNIFORM = lineItem("uniform play (expected)", { class: "uniform" });
 
@@ -25,104 +26,125 @@ window.LDPBO_FIGURES = (() => {
   function regretWords(result) {
     const found = curves(result);
     if (!found) return "no algorithm could run with these settings; the table says why.";
-    const rows = Object.entries(found.names).map(([name, s]) => `${name} ${short(s.mean.at(-1))}`);
+    const rows = Object.entries(found.lines).map(
+      ([line, s]) => `${plain(line)} ${short(s.mean.at(-1))}`,
+    );
     const uniform = short(found.uniform.at(-1));
     return (
-      `mean regret after ${result.settings.T} rounds ${rows.join(", ")}; ` +
-      `uniform play ${uniform}.`
+      `mean regret after ${found.t.at(-1)} rounds ${rows.join(", ")}; ` + `uniform play ${uniform}.`
     );
+  }
+
+  /* One bit is solid, Laplace dash-dotted with hollow marks where both are there; not private is
+     dashed. */
+  function lineStyle({ name, curator }, { eps, curator: chosen }) {
+    const compared = chosen === "both" && eps !== null;
+    const hollow = compared && curator === "laplace";
+    let dash = hollow ? "9 3 2 3" : undefined;
+    if (eps === null) dash = "7 4";
+    const stroke = { stroke: COLORS[name], "stroke-width": 1.8, "stroke-dasharray": dash };
+    return { stroke, hollow };
+  }
+  /* The legend says once whether all of this is private. */
+  function regretLegend(lines, settings) {
+    const { eps } = settings;
+    const prefix = (name) => (eps !== null && /^(TGP|ATA|MoMA)$/.test(name) ? "LDP-" : "");
+    const items = Object.entries(lines).map(([line, { name, curator }]) => {
+      const { stroke, hollow } = lineStyle({ name, curator }, settings);
+      const words = line.replace(name, prefix(name) + LABELS[name]);
+      return lineItem(words, stroke, name, hollow);
+    });
+    return [{ text: eps === null ? "not private:" : `private, ε = ${eps}:` }, ...items, UNIFORM];
   }
 
   /* Mean curves, with each trial or with bands; `now` is the round that the lower figures show. */
   function regretFigure(result, width, now) {
     const found = curves(result);
-    const names = Object.keys(found.names);
-    const { T, eps } = result.settings;
-    const dash = eps === null ? "7 4" : undefined;
-    const mean = (name) => ({
-      stroke: COLORS[name],
-      "stroke-width": 1.8,
-      "stroke-dasharray": dash,
-    });
-    const prefix = (name) => (eps !== null && name !== "GP-UCB" ? "LDP-" : "");
-    const items = names.map((name) => lineItem(prefix(name) + LONG[name], mean(name), name));
+    const lines = Object.entries(found.lines);
+    const { T } = result.settings;
     const key = [];
-    const top = legend([...items, UNIFORM], width, key);
+    const top = legend(regretLegend(found.lines, result.settings), width, key);
     const height = 250 + top;
     // The means set the scale, not the bands.
-    const ends = names.map((name) => found.names[name].mean.at(-1));
-    const y = [0, 1.1 * Math.max(found.uniform.at(-1), ...ends)];
+    const ends = lines.map(([, s]) => s.mean.at(-1));
+    const y = [0, 1.1 * Math.max(found.slope * T, ...ends)];
     const labels = { xlabel: "round t", ylabel: "cumulative regret" };
     const a = axes({ width, height, x: [0, T], y, top, ...labels });
     a.out.push(...key, shape(path([0, T], [0, found.slope * T], a), { class: "uniform" }));
-    names.forEach((name, i) => {
-      const s = found.names[name];
-      a.out.push(clip(`live-clip-${name}`, a, spread(result, name, found, a)));
-      a.out.push(shape(path(found.t, s.mean, a), { fill: "none", ...mean(name) }));
+    lines.forEach(([line, s], i) => {
+      const { stroke, hollow } = lineStyle(s, result.settings);
+      a.out.push(clip(`live-clip-${i}`, a, spread(result, line, found, a)));
+      a.out.push(shape(path(found.t, s.mean, a), { fill: "none", ...stroke }));
       for (let j = 1; j <= 5; j++) {
         const at = Math.round((j / 5) * (found.t.length - 1) * (1 - i * 0.02));
-        a.out.push(marker(name, a.px(found.t[at]), a.py(s.mean[at])));
+        a.out.push(marker(s.name, a.px(found.t[at]), a.py(s.mean[at]), 4, hollow));
       }
     });
-    if (now > 0 && now < T)
+    if (now > 0 && now < found.t.at(-1))
       a.out.push(line(a.px(now), top, a.px(now), height - a.bottom, { class: "now" }));
     const label = `Cumulative regret against rounds. ${regretWords(result)}`;
     return { width, height, out: a.out, label, note: regretNote(result, found) };
   }
-  /* An algorithm's trials, or the band of their mean where there are many. */
-  function spread(result, name, found, a) {
-    const s = found.names[name];
-    if (s.trials < FEW) {
-      const style = { class: "trial", stroke: COLORS[name] };
-      return piecesOf(result, name)
-        .map((p) => shape(path(found.t, p.regret, a), style))
-        .join("");
-    }
+  /* A curve's trials, those under way included, or the band of its mean where there are many. */
+  function spread(result, line, found, a) {
+    const s = found.lines[line];
+    const { stroke } = lineStyle(s, result.settings);
+    const style = { ...stroke, class: "trial", "stroke-width": undefined };
+    const thin = (p) => shape(path(p.t, p.regret, a), style);
+    const growing = (result.growing ?? []).filter((p) => p.line === line).map(thin).join("");
+    if (s.trials < FEW) return piecesOf(result, line).map(thin).join("") + growing;
     const low = s.low.map((v) => Math.max(0, v));
-    return shape(band(found.t, low, s.high, a), { class: "band", fill: COLORS[name] });
+    const band95 = shape(band(found.t, low, s.high, a), { class: "band", fill: COLORS[s.name] });
+    return band95 + growing;
   }
   function regretNote(result, found) {
     const s = result.settings;
-    const trials = Math.max(...Object.values(found.names).map((curve) => curve.trials));
+    const trials = Math.max(...Object.values(found.lines).map((curve) => curve.trials));
     let drawn = "s, band: 95 % interval of the mean (Student t)";
     if (trials < FEW) drawn = "s, each drawn thin";
     if (trials === 1) drawn = "";
-    const lam = s.lam ?? (s.names.includes("PE") ? "1 (PE: from the noise)" : 1);
+    const lam = s.lam ?? (s.names.includes("PE") ? "1 (elimination: from the noise)" : 1);
+    const way = result.complete === false ? "Running. " : "";
+    const norm = s.constants === "proved" && synthetic(s) ? " with B = max |f|" : "";
     return (
-      `Mean over ${trials} trial${drawn}; ${s.constants} constants, β × ${s.beta_scale}, ` +
-      `λ = ${lam}, ${privacyWords(s)}, seed ${s.seed}.`
+      `${way}Mean over ${trials} trial${drawn}; ${s.constants} constants${norm}, ` +
+      `β × ${s.beta_scale}, λ = ${lam}, ${privacyWords(s)}, seed ${s.seed}.`
     );
   }
-  const privacyWords = (s) =>
-    s.eps === null ? "not private" : `ε = ${s.eps}, ${REPORTS[s.curator]}`;
+  function privacyWords(s) {
+    if (s.eps !== null) return `ε = ${s.eps}, ${REPORTS[s.curator]}`;
+    if (!synthetic(s) && s.problem !== "branin") return "not private";
+    return heavyTails(s) ? "not private, Student-t₃ noise" : "not private, bounded noise";
+  }
 
   /* The table below the curves, as HTML. */
   function regretTable(result) {
     const found = curves(result);
-    const { T, trials, names } = result.settings;
+    const { T, trials } = result.settings;
     let spreads = "; in brackets the 95 % interval of the mean";
     if (trials < FEW) spreads = "; in parentheses the best and the worst trial";
     if (trials < 2) spreads = "";
-    const rows = names.map((name) => regretRow(result, found, name));
+    const rows = linesOf(result.settings).map((line) => regretRow(result, found, line));
     if (found) {
       const share = (100 / firstPiece(result).pulls.length).toFixed(1);
       rows.push(row("uniform play", [short(found.uniform.at(-1), 4), "1", `${share} %`]));
     }
     const head = ["algorithm", "regret", "÷ uniform play", "plays of the best arm"];
-    return htmlTable(`After ${T} rounds${spreads}`, head, rows);
+    return htmlTable(`After ${found?.t.at(-1) ?? T} rounds${spreads}`, head, rows);
   }
-  function regretRow(result, found, name) {
-    const failed = result.pieces.find((p) => p.name === name && p.error);
+  function regretRow(result, found, { line, name }) {
+    const failed = result.pieces.find((p) => p.line === line && p.error);
+    const title = plain(line);
     const wide = (kind, words) =>
-      `<tr><th scope="row">${name}</th><td colspan="3"${kind}>${words}</td></tr>`;
+      `<tr><th scope="row">${title}</th><td colspan="3"${kind}>${words}</td></tr>`;
     if (failed) return wide(' class="live-error"', escape(failed.error));
-    const s = found && found.names[name];
+    const s = found && found.lines[line];
     if (!s) return wide("", "…");
     const k = s.k && name === "MoMA" ? ` (k = ${s.k})` : "";
     const dot = `<span class="live-dot" style="background:${COLORS[name]}"></span>`;
     const share = shareText(s.shares, result.settings.trials < FEW);
     const best = `${(100 * s.best).toFixed(1)} %`;
-    return row(`${dot}${name}${k}`, [short(s.mean.at(-1), 4), share, best]);
+    return row(`${dot}${title}${k}`, [short(s.mean.at(-1), 4), share, best]);
   }
   /* Mean with range, or with interval. */
   function shareText(values, few) {
@@ -145,7 +167,7 @@ window.LDPBO_FIGURES = (() => {
   // ---------------------------------------------------------------- inside one trial
   /* One algorithm in one trial at one moment, ready to be drawn. Vertical scales cover all times,
      so that scrubbing does not move them; one left margin, so that the figures line up. */
-  function insideView({ result, piece, moment, domain, zoom, width }) {
+  function insideView({ result, piece, moment, rival, domain, zoom, width }) {
     const { f } = piece;
     const span = Math.max(...f) - Math.min(...f);
     const lowest = piece.inside.map((s) => Math.min(...lowerEnds(s)));
@@ -158,15 +180,16 @@ window.LDPBO_FIGURES = (() => {
       width,
       piece,
       moment,
+      rival,
       domain,
       span,
       ranges: { rewards, reports, plays },
       left: Math.max(margin(rewards, 260), margin(reports, 240), margin(plays, 150)),
       color: COLORS[piece.name],
       plays: playsUntil(piece, moment.t),
-      onebit: result.settings.curator === "onebit" && piece.scale !== null,
+      onebit: piece.curator === "onebit" && piece.scale !== null,
       who:
-        `${piece.name}, trial ${piece.trial + 1}, ` +
+        `${plain(piece.line)}, trial ${piece.trial + 1}, ` +
         `after ${moment.t} of ${result.settings.T} rounds`,
     };
   }
@@ -203,19 +226,33 @@ window.LDPBO_FIGURES = (() => {
     );
   }
   function posteriorFigure(view) {
-    const { width, piece, domain, color } = view;
+    const { width, piece, domain, color, rival } = view;
     const dashed = { stroke: color, "stroke-width": 1.8, "stroke-dasharray": "6 3" };
     let estimate = lineItem("estimate μ", dashed);
     if (!domain.ordered) estimate.draw = (x, y) => marker(piece.name, x + 12, y);
     const shaded = { class: "band", fill: color };
     const between = { text: "μ ± β σ", draw: (x, y) => rect(x, y - 6, 24, 12, shaded) };
+    const items = [truthItem(domain), estimate, between];
+    const edges = { class: "rival", stroke: color };
+    if (rival) items.push(lineItem(`the same with ${rival.words}`, edges));
     const key = [];
-    const top = legend([truthItem(domain), estimate, between], width, key);
+    const top = legend(items, width, key);
     const a = armAxes(view, 240 + top, top, view.ranges.rewards, "reward");
-    const inner = domain.ordered ? posteriorCurves(view, a, dashed) : posteriorBars(view, a);
+    let inner = domain.ordered ? posteriorCurves(view, a, dashed) : posteriorBars(view, a);
+    if (rival) inner += rivalEdges(view, a, edges);
     a.out.push(...key, clip("live-clip-posterior", a, inner));
     const note = estimateWords(view);
     return { width, height: a.height, out: a.out, label: `Posterior. ${note}`, note };
+  }
+  /* The edges of the band that the other reports gave, at the same moment. */
+  function rivalEdges({ rival, domain }, a, style) {
+    const { order, x } = domain;
+    const edge = (ends) => {
+      const at = order.map((i) => x[i]);
+      const values = order.map((i) => ends(rival.moment)[i]);
+      return shape(path(at, values, a), style);
+    };
+    return edge(lowerEnds) + edge(upperEnds);
   }
   function posteriorCurves({ piece, moment, domain, color }, a, dashed) {
     const sorted = (values) => domain.order.map((i) => values[i]);
@@ -479,17 +516,31 @@ window.LDPBO_FIGURES = (() => {
       "points outside 10³ to 10⁹ users are left out.";
     return { width, height: a.height, out: a.out, label, note };
   }
-  function usersTable(all, now, whole) {
+  /* How long so many users take to come, `day` of them a day. */
+  function daysText(users, day) {
+    if (users === 0 || users === Infinity) return "";
+    const days = users / day;
+    if (days <= 1) return "within a day";
+    return days < 730 ? `${short(days, 2)} days` : `${short(days / 365, 2)} years`;
+  }
+  function usersTable(all, now, whole, day) {
     const rows = all.map((c) => {
       const name = epsName(c.settings.eps);
-      const cells = LEVELS.map((v) => (whole(c) ? countText(needed(c, v), c) : "…"));
+      const cells = LEVELS.map((v) => (whole(c) ? usersCell(needed(c, v), c, day) : "…"));
       return row(c === now ? `<b>${name}</b>` : name, cells);
     });
-    return htmlTable("Users needed for a relative regret below", ["privacy", ...LEVELS], rows);
+    const caption =
+      "Users needed for a relative regret below these levels, and how long they take to come at " +
+      `${day.toLocaleString("en")} a day`;
+    return htmlTable(caption, ["privacy", ...LEVELS], rows);
+  }
+  function usersCell(users, c, day) {
+    const days = daysText(users, day);
+    return countText(users, c) + (days && `<br><small>${days}</small>`);
   }
 
   const rounds = { regretWords, regretFigure, regretTable };
   const inside = { insideView, posteriorFigure, mapsFigure, reportsFigure, pullsFigure };
   const users = { epsName, usersWords, usersFigure, neededFigure, usersTable };
-  return { LONG, REPORTS, ...rounds, ...inside, ...users };
+  return { REPORTS, plain, ...rounds, ...inside, ...users };
 })();

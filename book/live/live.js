@@ -25,8 +25,8 @@
   const { pageHtml, host, FILE_NOTE } = window.LDPBO_PAGE;
   const { DEFAULTS, NAMES, NUMBERS, STOPS, PRESETS, VIEWS, PLANE } = SETTINGS;
   const { initial, numeric, same, checked } = SETTINGS;
-  const { REPORTS, epsName } = FIGURES;
-  const { sum, average, firstPiece, synthetic, needed } = RESULTS;
+  const { REPORTS, epsName, plain } = FIGURES;
+  const { sum, average, firstPiece, synthetic, needed, linesOf } = RESULTS;
   const $ = (id) => document.getElementById("live-" + id);
 
   // ---------------------------------------------------------------- state
@@ -105,6 +105,7 @@
       module: pool.module,
       files: { ...programs, ...LIVE.data },
     });
+    worker.growing = []; // pieces of curves that it has not ended
     pool.workers.push(worker);
   }
   function lost(worker, why) {
@@ -137,6 +138,7 @@
     worker.ready = true;
     if (pool.about) return feed(worker);
     pool.about = message;
+    root.dataset.ready = (performance.now() / 1000).toFixed(3);
     run();
   }
   function fail(text) {
@@ -154,16 +156,18 @@
     worker.postMessage({ type: "run", id, settings, samples, columns, only: worker.trial });
   }
   /* A worker got on with its trial. */
-  function proceed(worker, { pieces, done, finished }) {
+  function proceed(worker, { pieces, growing, done, finished }) {
     job.pieces.push(...pieces);
     for (const piece of pieces) if (!piece.error) learnRate(job.settings, piece);
     worker.done = finished ? 0 : done;
+    const ended = (p) => job.pieces.some((q) => q.trial === p.trial && q.line === p.line);
+    worker.growing = (growing ?? worker.growing).filter((p) => !ended(p));
     if (finished) {
       job.finished++;
       worker.trial = null;
     }
     showProgress();
-    if (pieces.length) offer();
+    offer(pieces.length > 0);
     if (finished) feed(worker);
     if (job.pieces.length === job.expected) finish();
   }
@@ -209,16 +213,13 @@
   }
   function estimate(s) {
     if (s.view === "users") return (HORIZONS * s.trials * trialSeconds(s, "PE")) / pool.size;
-    const trial = sum(s.names.map((name) => trialSeconds(s, name)));
+    const trial = sum(linesOf(s).map(({ name }) => trialSeconds(s, name)));
     return trial * Math.ceil(s.trials / pool.size);
   }
-  /* The share of a trial's work that is behind after `done` of its rounds: the algorithms play one
-     after the other, and ATA takes longest. */
+  /* The share of a trial's work that is behind after `done` of its rounds. */
   function partOf(s) {
     if (s.view === "users") return (done) => done;
-    const costs = s.names.map((name) => trialSeconds(s, name));
-    const behind = (done, i) => Math.max(0, Math.min(1, done / s.T - i));
-    return (done) => sum(costs.map((cost, i) => cost * behind(done, i))) / sum(costs);
+    return (done) => done / (s.T * linesOf(s).length);
   }
   function duration(seconds) {
     if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
@@ -231,7 +232,8 @@
   const HORIZONS = LIVE.precomputed.campaigns[0].pieces.length;
   function run(sure = false) {
     if (broken) return;
-    if (!pool.about) return startPython();
+    if (!pool.started) return askForPython();
+    if (!pool.about) return; // it runs as soon as it can
     stop();
     if (state.problem === "table" && !table) return askForTable();
     const seconds = estimate(state);
@@ -245,6 +247,7 @@
     job = newJob(numeric(state));
     for (const worker of pool.workers) {
       worker.trial = null;
+      worker.growing = [];
       feed(worker);
     }
     rest("running");
@@ -253,6 +256,15 @@
     $("progress").value = 0;
     $("left").textContent = "";
     tell(seconds > 5 ? `Running, about ${duration(seconds)} …` : "Running …");
+  }
+  /* Nothing was loaded yet, because a network is paid for or a stranger would be asked. */
+  function askForPython() {
+    $("start").hidden = false;
+    const why = CDN
+      ? `This copy of the book has no Python of its own: Start loads 12 MB from ${host}.`
+      : "Python is not started because this browser saves data.";
+    tell(`${why} ${patience}`);
+    rest("waiting");
   }
   function askForTable() {
     if (state.file === EXAMPLE) return $("example").click();
@@ -275,7 +287,7 @@
       pieces: [],
       finished: 0,
       queue: users ? all : [settings.shown, ...all.filter((i) => i !== settings.shown)],
-      expected: users ? HORIZONS : units * settings.names.length,
+      expected: users ? HORIZONS : units * linesOf(settings).length,
       units,
       part: partOf(settings),
       begun: performance.now(),
@@ -298,29 +310,40 @@
     $("stop").disabled = true;
     $("progress").parentElement.hidden = true;
   }
-  /* Draw the trials that all algorithms have finished, so that means are over the same ones. */
-  function offer() {
+  /* Draw what there is: the trials that all curves have finished, so that means are over the same
+     ones, or the shown trial while it grows. News are drawn at once, growth now and then. */
+  const FRAME = 120; // milliseconds between two drawings of curves that grow
+  let offered = 0;
+  function offer(news) {
     const { settings, pieces, expected } = job;
+    const now = performance.now();
+    if (!news && now - offered < FRAME) return;
+    offered = now;
     if (settings.view === "users") {
-      remember(job);
-      return draw();
+      if (news) remember(job);
+      return news && draw();
     }
-    const { names } = settings;
-    const complete = (p) => pieces.filter((q) => q.trial === p.trial).length === names.length;
-    const order = (p, q) => p.trial - q.trial || names.indexOf(p.name) - names.indexOf(q.name);
-    const finished = pieces.filter(complete).sort(order);
-    if (!finished.some((p) => p.trial === settings.shown)) return;
-    const before = result && result.settings === settings ? result.pieces.length : 0;
-    if (finished.length === before) return;
+    const lines = linesOf(settings);
+    const place = (p) => lines.findIndex(({ line }) => line === p.line);
+    const complete = (p) => pieces.filter((q) => q.trial === p.trial).length === lines.length;
+    const order = (p, q) => p.trial - q.trial || place(p) - place(q);
+    const growing = pool.workers.flatMap((worker) => worker.growing);
+    let drawable = pieces.filter(complete);
+    const ofShown = (p) => p.trial === settings.shown;
+    if (!drawable.some(ofShown)) drawable = [...pieces, ...growing].filter(ofShown);
+    if (drawable.length < lines.length) return;
     const done = pieces.length === expected;
-    result = { settings, pieces: finished, table: job.table, complete: done };
+    const others = growing.filter((p) => !drawable.includes(p));
+    const found = { pieces: drawable.sort(order), growing: done ? [] : others };
+    result = { settings, ...found, table: job.table, complete: done };
+    root.dataset.drawn ??= (now / 1000).toFixed(3);
     draw();
   }
   function finish() {
     const { settings, begun } = job;
     const seconds = (performance.now() - begun) / 1000;
     const runs = Number(root.dataset.runs || 0) + 1;
-    offer();
+    offer(true);
     stop();
     Object.assign(root.dataset, { state: "done", runs, seconds: seconds.toFixed(3) });
     if (runs === 1) root.dataset.first = (performance.now() / 1000).toFixed(3);
@@ -398,7 +421,8 @@
     if (!piece) return;
     const domain = RESULTS.domain(result, piece);
     const { zoom } = state;
-    const view = FIGURES.insideView({ result, piece, moment, domain, zoom, width });
+    const rival = RESULTS.rivalOf(result, piece, moment.t);
+    const view = FIGURES.insideView({ result, piece, moment, rival, domain, zoom, width });
     for (const id of ["posterior", "pulls"]) $(id).closest("figure").hidden = domain.plane;
     $("maps").closest("figure").hidden = !domain.plane;
     $("zoom").closest("label").hidden = domain.plane;
@@ -421,7 +445,9 @@
     const option = (value, text, chosen) =>
       `<option value="${value}"${chosen ? " selected" : ""}>${text}</option>`;
     const pieces = result.pieces.filter((p) => p.inside);
-    $("look").innerHTML = pieces.map((p) => option(p.name, p.name, p === piece)).join("");
+    $("look").innerHTML = pieces
+      .map((p) => option(p.line, plain(p.line), p === piece))
+      .join("");
     const trials = [...Array(result.settings.trials).keys()];
     const trial = (i) => option(i, i + 1, i === result.settings.shown);
     $("trial").innerHTML = trials.map(trial).join("");
@@ -434,7 +460,7 @@
     if (!all.length) return;
     put("users", FIGURES.usersFigure(all, now, numeric(state), width));
     put("needed", FIGURES.neededFigure(all, whole, state.eps, width));
-    $("users-table").innerHTML = FIGURES.usersTable(all, now, whole);
+    $("users-table").innerHTML = FIGURES.usersTable(all, now, whole, state.day);
   }
 
   // ---------------------------------------------------------------- copies and files
@@ -529,7 +555,7 @@
   let noted = ""; // the preset whose note is shown
   /* The note of the last preset stays while its advice is followed, and goes with its problem. */
   function showPresets() {
-    const now = numeric({ ...state, shown: 0 });
+    const now = numeric({ ...state, shown: DEFAULTS.shown });
     const preset = Object.keys(PRESETS).find((id) =>
       same(now, { ...DEFAULTS, ...PRESETS[id].change }),
     );
@@ -552,6 +578,8 @@
     const moma = !users && state.names.includes("MoMA");
     const field = (key) => form.querySelector(`[data-key="${key}"]`);
     field("T").hidden = users;
+    field("day").hidden = !users;
+    $("curator").querySelector("[value=both]").hidden = users;
     form.querySelector(".live-names").hidden = users;
     field("lengthscale").hidden = !synthetic(state) && state.problem !== "branin";
     field("k").hidden = !moma;
@@ -597,11 +625,20 @@
     for (const button of root.querySelectorAll(selector))
       button.addEventListener("click", () => action(button.dataset));
   }
+  /* A number changed. Users a day change what is said of a result, not the result. */
+  function set(key, value, delay) {
+    if (key !== "day") {
+      state[key] = value;
+      return changed(delay);
+    }
+    complain("");
+    look({ day: value });
+    showNumber(key);
+  }
   for (const key of Object.keys(NUMBERS)) {
     on(key, "input", () => {
       try {
-        state[key] = checked(key, $(key).value);
-        changed(350);
+        set(key, checked(key, $(key).value), 350);
       } catch (error) {
         complain(error.message, 700);
         $(key).setCustomValidity(error.message);
@@ -627,8 +664,7 @@
       $(key).dispatchEvent(new Event("input"));
     });
     slider.addEventListener("input", () => {
-      state[key] = STOPS[key][Number(slider.value)];
-      changed();
+      set(key, STOPS[key][Number(slider.value)]);
     });
   }
   on("constants", "change", () => {
@@ -658,7 +694,7 @@
     const { change } = PRESETS[preset];
     state = { ...initial(), ...change };
     draw();
-    if (change.constants) $("more").open = true;
+    if (preset === "constants") $("more").open = true;
     changed(0);
   });
   for (const box of form.querySelectorAll("[name=alg]"))
@@ -843,10 +879,8 @@
     stops: STOPS,
     ...{ needed, estimate, parseTable, csvFile, svgFile, snippet, command, toAddress },
   };
-  if (navigator.connection && navigator.connection.saveData) {
-    $("start").hidden = false;
-    tell(`Python is not started because this browser saves data. ${patience}`);
-  } else {
+  if (CDN || navigator.connection?.saveData) askForPython();
+  else {
     startPython();
     if (!broken) tell(`${$("status").textContent} ${patience}`);
   }

@@ -3,7 +3,7 @@ window.LDPBO_PAGE = (() => {
   "use strict";
   const LIVE = window.LDPBO_LIVE;
   const { COLORS } = window.LDPBO_PLOT;
-  const { REPORTS } = window.LDPBO_FIGURES;
+  const { REPORTS, plain } = window.LDPBO_FIGURES;
   const { NAMES, PROBLEMS, CONSTANTS, NUMBERS, STOPS, PRESETS, VIEWS } = window.LDPBO_SETTINGS;
 
   const FILE_NOTE =
@@ -13,7 +13,7 @@ window.LDPBO_PAGE = (() => {
   /* Where Python comes from. */
   const source = () =>
     LIVE.runtime.mode === "cdn"
-      ? "This copy of the book was built without npm, so the page loads Pyodide " +
+      ? "This copy of the book was built without npm. Start, and nothing else, loads Pyodide " +
         `${LIVE.pyodide} from ${host}: that server sees that you came. To stay offline, run the ` +
         "Python lines at the end of the page on your machine."
       : `Pyodide ${LIVE.pyodide} comes with the book and runs inside this page, also offline.`;
@@ -57,7 +57,7 @@ window.LDPBO_PAGE = (() => {
   function algorithmBox(name) {
     const dot = `<span class="live-dot" style="background:${COLORS[name]}"></span>`;
     return `<label class="live-check"><input type="checkbox" name="alg" value="${name}">
-      ${dot}${name}</label>`;
+      ${dot}${plain(name)}</label>`;
   }
   const fileBox = () => `
     <div id="live-drop" class="live-drop" hidden>
@@ -77,6 +77,7 @@ window.LDPBO_PAGE = (() => {
       <fieldset class="live-names"><legend class="live-hidden">Algorithms</legend>
         ${NAMES.map(algorithmBox).join("")}</fieldset>
       ${choiceField("curator", "Reports", REPORTS)}${numberField("eps")}${numberField("T")}
+      ${numberField("day")}
       <div class="live-pair">${numberField("trials")}${numberField("seed")}</div>
       <details id="live-more">
         <summary>Constants: <span id="live-more-text"></span></summary>

@@ -2,23 +2,30 @@
    figure is a list of SVG strings. */
 window.LDPBO_PLOT = (() => {
   "use strict";
-  /* One colour for an algorithm in the whole book: those of the figures come with live-data.js. */
-  const COLORS = window.LDPBO_LIVE?.colors ?? {};
+  /* One colour, marker and name for an algorithm in the whole book: those of the figures come with
+     live-data.js. */
+  const { colors: COLORS = {}, markers: MARKERS = {}, labels: LABELS = {} } =
+    window.LDPBO_LIVE ?? window.LDPBO_WIDGETS ?? {};
   /* One style for the page and for saved files: the variables are the theme's, the values after the
      comma those of a file. */
   const STYLE = `
 text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:var(--pst-color-text-base,#222)}
 .grid{stroke:var(--pst-color-border,#e3e3e3);stroke-width:.6}
+.heading{font-style:italic}
+.hollow{fill:var(--pst-color-background,#ffffff);stroke-width:1.4}
 .axis{stroke:var(--pst-color-text-muted,#555);stroke-width:1;fill:none}
 .uniform{stroke:var(--live-uniform,#666666);stroke-width:1.6;stroke-dasharray:2 3;fill:none}
 .truth{stroke:var(--pst-color-text-base,#222);stroke-width:1.8;fill:none}
 .truthdot{fill:var(--pst-color-text-base,#222)}
 .now{stroke:var(--pst-color-text-muted,#555);stroke-width:1;stroke-dasharray:4 3}
 .edge{stroke:var(--live-uniform,#666666);stroke-width:1;stroke-dasharray:1 3;fill:none}
+.rival{fill:none;stroke-width:1.2;stroke-dasharray:9 3 2 3}
 .trial{fill:none;stroke-width:.8;stroke-opacity:var(--live-trial,.45)}
 .band{fill-opacity:var(--live-band,.2)}
 .dots{fill-opacity:var(--live-dots,.55)}
 .bars{fill-opacity:var(--live-bars,.55)}
+.cut{fill:none;stroke:var(--live-uniform,#666666);stroke-width:1}
+.bit{fill:var(--live-uniform,#666666);fill-opacity:.6}
 .at-curve{font-size:11px;paint-order:stroke}
 .at-curve{stroke:var(--pst-color-background,#ffffff);stroke-width:3px}
 .ring{fill:none;stroke:var(--live-ring,#ffffff);stroke-width:2}
@@ -72,16 +79,26 @@ text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:var(--pst-colo
     return frame + element("g", { "clip-path": `url(#${id})` }, inner);
   }
 
-  /* The sign of an algorithm, r pixels in size. */
-  function marker(name, x, y, r = 4) {
-    const style = { fill: COLORS[name] };
-    if (name === "ATA") return rect(x - r * 0.85, y - r * 0.85, r * 1.7, r * 1.7, style);
-    if (name === "MoMA") return shape(`M${x} ${y - r}L${x + r} ${y + r * 0.8}H${x - r}Z`, style);
-    if (name === "PE") return shape(`M${x} ${y + r}L${x + r} ${y - r * 0.8}H${x - r}Z`, style);
-    if (name === "GP-UCB")
-      return shape(`M${x} ${y - r}L${x + r} ${y}L${x} ${y + r}L${x - r} ${y}Z`, style);
-    return circle(x, y, r * 0.9, style);
+  /* The sign of an algorithm, r pixels in size; hollow: only its outline. */
+  function marker(name, x, y, r = 4, hollow = false) {
+    const color = COLORS[name];
+    const style = hollow ? { class: "hollow", stroke: color } : { fill: color };
+    style["data-marker"] = MARKERS[name];
+    const corners = (points) =>
+      shape(`M${points.map(([dx, dy]) => `${x + r * dx} ${y + r * dy}`).join("L")}Z`, style);
+    const signs = {
+      s: () => rect(x - r * 0.85, y - r * 0.85, r * 1.7, r * 1.7, style),
+      "^": () => corners([[0, -1], [1, 0.8], [-1, 0.8]]),
+      D: () => corners([[0, -1], [1, 0], [0, 1], [-1, 0]]),
+      "*": () => corners(STAR),
+    };
+    return signs[MARKERS[name]]?.() ?? circle(x, y, r * 0.9, style);
   }
+  /* The ten corners of a star, from its tip. */
+  const STAR = [...Array(10).keys()].map((i) => {
+    const [angle, radius] = [(i * Math.PI) / 5, i % 2 ? 0.55 : 1.35];
+    return [radius * Math.sin(angle), -radius * Math.cos(angle)];
+  });
 
   // ---------------------------------------------------------------- axes
   /* Round numbers for an axis, about n of them; powers of ten on a logarithmic one. */
@@ -111,10 +128,11 @@ text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:var(--pst-colo
   }
 
   /* Axes with grid; gives the scales px and py and a list of SVG strings to add to.
-     marks: [{at, text}] instead of numbers on the x axis, written only if all fit. */
+     marks: [{at, text}] instead of numbers on the x axis, written only if all fit; yticks: the same
+     for the y axis, where all are written. */
   function axes(given) {
     const { width, height, x, y, xlabel, ylabel, top, marks = null } = given;
-    const { xlog = false, ylog = false, left = margin(y, height, ylog) } = given;
+    const { xlog = false, ylog = false, left = margin(y, height, ylog), yticks = null } = given;
     const right = 18;
     const room = (width - left - right) / (x[1] - x[0]);
     const named = marks && marks.every((m) => m.text.length * 8 < room);
@@ -123,9 +141,11 @@ text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:var(--pst-colo
     const px = (v) => left + place(v, x, xlog) * (width - left - right);
     const py = (v) => floor - place(v, y, ylog) * (floor - top);
     const out = [];
-    for (const v of ticks(...y, height / 55, ylog)) {
-      out.push(line(left, py(v), width - right, py(v), { class: "grid" }));
-      out.push(text(left - 6, py(v) + 4, tickText(v, ylog), { "text-anchor": "end" }));
+    const numbers = () =>
+      ticks(...y, height / 55, ylog).map((v) => ({ at: v, text: tickText(v, ylog) }));
+    for (const { at, text: words } of yticks ?? numbers()) {
+      out.push(line(left, py(at), width - right, py(at), { class: "grid" }));
+      out.push(text(left - 6, py(at) + 4, words, { "text-anchor": "end" }));
     }
     const below = (at, words) => text(px(at), floor + 16, words, { "text-anchor": "middle" });
     if (named) for (const mark of marks) out.push(below(mark.at, mark.text));
@@ -146,24 +166,28 @@ text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:var(--pst-colo
     return (v - low) / (high - low || 1);
   }
 
-  /* Legend items {text, draw} in rows that fit; returns the height used. */
+  /* Legend items {text, draw} in rows that fit; returns the height used. An item that draws nothing
+     is the heading of those that follow. */
   function legend(items, width, out, y = 14) {
     let x = 16;
     for (const item of items) {
       const letters = [...item.text].map((c) => (/[A-Z]/.test(c) ? 8 : 6.4)); // about their width
-      const size = 34 + letters.reduce((sum, letter) => sum + letter, 0);
+      const sign = item.draw ? 28 : 0;
+      const size = sign + 6 + letters.reduce((sum, letter) => sum + letter, 0);
       if (x + size > width && x > 16) {
         x = 16;
         y += 18;
       }
-      out.push(item.draw(x, y), text(x + 28, y + 4, item.text));
+      const style = item.draw ? {} : { class: "heading" };
+      out.push(item.draw?.(x, y) ?? "", text(x + sign, y + 4, item.text, style));
       x += size + 8;
     }
     return y + 14;
   }
   /* A legend item that is a line of this style, with a marker on it if it is an algorithm's. */
-  function lineItem(words, style, name = "") {
-    const draw = (x, y) => line(x, y, x + 24, y, style) + (name && marker(name, x + 12, y));
+  function lineItem(words, style, name = "", hollow = false) {
+    const sign = (x, y) => name && marker(name, x + 12, y, 4, hollow);
+    const draw = (x, y) => line(x, y, x + 24, y, style) + sign(x, y);
     return { text: words, draw };
   }
 
@@ -225,5 +249,5 @@ text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:var(--pst-colo
   const numbers = { short, minus, power, escape };
   const elements = { element, line, circle, shape, text, rect, path, band, clip, marker };
   const parts = { margin, axes, legend, lineItem, heat, svg };
-  return { COLORS, STYLE, ...numbers, ...elements, ...parts };
+  return { COLORS, LABELS, STYLE, ...numbers, ...elements, ...parts };
 })();

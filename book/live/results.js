@@ -6,6 +6,19 @@ window.LDPBO_RESULTS = (() => {
   const average = (values) => sum(values) / values.length;
   const indexOfMax = (values) => values.indexOf(Math.max(...values));
 
+  // ---------------------------------------------------------------- curves
+  const CURATORS = { onebit: "one bit", laplace: "Laplace" };
+  /* A curve for each algorithm, or for each algorithm and curator where two are compared: what
+     bridge.py calls lines. */
+  function linesOf({ names, curator, eps }) {
+    if (curator !== "both" || eps === null)
+      return names.map((name) => ({ line: name, name, curator }));
+    const both = Object.entries(CURATORS);
+    return names.flatMap((name) =>
+      both.map(([key, words]) => ({ line: `${name} ${words}`, name, curator: key })),
+    );
+  }
+
   // ---------------------------------------------------------------- regret by rounds
   /* Two-sided 95 % points of Student's t with 1, 2, ... degrees of freedom. */
   const T95 = [
@@ -24,47 +37,57 @@ window.LDPBO_RESULTS = (() => {
   }
 
   const firstPiece = (result) => result.pieces.find((p) => !p.error);
-  const piecesOf = (result, name) => result.pieces.filter((p) => p.name === name && !p.error);
+  const piecesOf = (result, line) => result.pieces.filter((p) => p.line === line && !p.error);
 
-  /* Mean curves: t, uniform, and per algorithm mean, low, high; null if no algorithm could run. */
+  /* Mean curves of a result, up to the round that all have reached: t, uniform, and of each curve
+     mean, low, high; null if no algorithm could run. */
   function curves(result) {
     const first = firstPiece(result);
     if (!first) return null;
     const run = result.pieces.filter((p) => !p.error);
     const uniform = new Map(run.map((p) => [p.trial, p.uniform]));
     const slope = average([...uniform.values()]);
-    const names = {};
-    for (const name of result.settings.names) {
-      const pieces = piecesOf(result, name);
-      if (pieces.length) names[name] = curve(pieces, first.t, result.settings.T);
+    const t = first.t.slice(0, Math.min(...run.map((p) => p.t.length)));
+    const lines = {};
+    for (const { line, name, curator } of linesOf(result.settings)) {
+      const pieces = piecesOf(result, line);
+      if (pieces.length) lines[line] = { name, curator, ...curve(pieces, t) };
     }
-    return { t: first.t, uniform: first.t.map((t) => t * slope), slope, names };
+    return { t, uniform: t.map((round) => round * slope), slope, lines };
   }
-  /* One algorithm over its trials. */
-  function curve(pieces, t, T) {
+  /* One curve over its trials. */
+  function curve(pieces, t) {
     const columns = t.map((_, i) => interval(pieces.map((p) => p.regret[i])));
     return {
       mean: columns.map((c) => c[0]),
       low: columns.map((c) => c[1]),
       high: columns.map((c) => c[2]),
       trials: pieces.length,
-      shares: pieces.map((p) => p.regret.at(-1) / (T * p.uniform)),
-      best: sum(pieces.map((p) => p.pulls[p.best])) / (pieces.length * T),
+      shares: pieces.map((p) => p.regret[t.length - 1] / (t.at(-1) * p.uniform)),
+      best: sum(pieces.map((p) => p.pulls[p.best] / sum(p.pulls))) / pieces.length,
       k: pieces[0].k,
     };
   }
 
   // ---------------------------------------------------------------- inside one trial
-  /* The piece that the lower figures show: that of the algorithm asked for, or the first. */
-  function shownPiece(result, name) {
+  /* The piece that the lower figures show: that of the curve asked for, or of its algorithm, or
+     the first. */
+  function shownPiece(result, line) {
     const pieces = result.pieces.filter((p) => p.inside);
-    return pieces.find((p) => p.name === name) || pieces[0];
+    const same = (p) => p.name === line.split(" ")[0];
+    return pieces.find((p) => p.line === line) || pieces.find(same) || pieces[0];
   }
   /* The snapshot of a piece that is nearest to round t; null: the last. */
   function snapshotAt(piece, t) {
     const wanted = t === null ? Infinity : t;
     const nearer = (best, s) => (Math.abs(s.t - wanted) < Math.abs(best.t - wanted) ? s : best);
     return piece.inside.reduce(nearer, piece.inside.at(-1));
+  }
+  /* Where two curators are compared: what the other one gave at about the same moment. */
+  function rivalOf(result, piece, t) {
+    const same = (p) => p.inside && p.name === piece.name && p.curator !== piece.curator;
+    const other = result.pieces.find(same);
+    return other && { words: CURATORS[other.curator], moment: snapshotAt(other, t) };
   }
   const lowerEnds = (s) => s.mu.map((m, i) => m - s.beta * s.sigma[i]);
   const upperEnds = (s) => s.mu.map((m, i) => m + s.beta * s.sigma[i]);
@@ -75,6 +98,8 @@ window.LDPBO_RESULTS = (() => {
     return plays;
   }
 
+  /* Not private means Student's noise, as in the paper; the proofs want bounded noise. */
+  const heavyTails = (s) => s.eps === null && s.view === "rounds" && s.constants !== "proved";
   const synthetic = (settings) => settings.problem === "se" || settings.problem === "matern";
   function armNames(result) {
     const { problem } = result.settings;
@@ -144,13 +169,13 @@ window.LDPBO_RESULTS = (() => {
   function regretCsv(result) {
     const found = curves(result);
     const columns = { t: found.t, uniform: found.uniform };
-    for (const [name, s] of Object.entries(found.names)) {
-      columns[name] = s.mean;
-      columns[`${name} low`] = s.low;
-      columns[`${name} high`] = s.high;
+    for (const [line, s] of Object.entries(found.lines)) {
+      columns[line] = s.mean;
+      columns[`${line} low`] = s.low;
+      columns[`${line} high`] = s.high;
     }
-    for (const name of Object.keys(found.names))
-      for (const p of piecesOf(result, name)) columns[`${name} trial ${p.trial + 1}`] = p.regret;
+    for (const line of Object.keys(found.lines))
+      for (const p of piecesOf(result, line)) columns[`${line} trial ${p.trial + 1}`] = p.regret;
     return csv(columns);
   }
   function reportsCsv(piece, s) {
@@ -183,9 +208,10 @@ window.LDPBO_RESULTS = (() => {
     return csv(columns);
   }
 
-  const rounds = { interval, firstPiece, piecesOf, curves, shownPiece, snapshotAt };
-  const arms = { lowerEnds, upperEnds, playsUntil, synthetic, armNames, domain };
+  const rounds = { CURATORS, linesOf, interval, firstPiece, piecesOf, curves };
+  const inside = { shownPiece, snapshotAt, rivalOf };
+  const arms = { lowerEnds, upperEnds, playsUntil, heavyTails, synthetic, armNames, domain };
   const users = { LEVELS, usersCurve, needed };
   const files = { regretCsv, reportsCsv, armsCsv, usersCsv, neededCsv };
-  return { sum, average, indexOfMax, ...rounds, ...arms, ...users, ...files };
+  return { sum, average, indexOfMax, ...rounds, ...inside, ...arms, ...users, ...files };
 })();

@@ -4,6 +4,7 @@ window.LDPBO_SETTINGS = (() => {
   "use strict";
   if (!window.LDPBO_LIVE) return {}; // live.js says that it is missing
   const { REPORTS } = window.LDPBO_FIGURES;
+  const { linesOf } = window.LDPBO_RESULTS;
 
   const NAMES = ["TGP", "ATA", "MoMA", "GP-UCB", "PE"];
   const PROBLEMS = {
@@ -30,14 +31,15 @@ window.LDPBO_SETTINGS = (() => {
     lam: { label: "Ridge λ", low: 0.01, high: 100, log: true },
     beta_scale: { label: "β ×", low: 0.001, high: 10, log: true },
     k: { label: "MoMA’s k", low: 1, high: 500, log: true, whole: true },
+    day: { label: "Users a day", low: 10, high: 100000000, log: true, whole: true },
   };
-  Object.assign(NUMBERS.lam, { none: "1; for PE from the noise", start: 1 });
+  Object.assign(NUMBERS.lam, { none: "1; for elimination from the noise", start: 1 });
   Object.assign(NUMBERS.k, { none: "from T and δ", start: 5 });
 
   const DEFAULTS = window.LDPBO_LIVE.precomputed.settings;
   function initial() {
-    const [look] = DEFAULTS.names;
-    const shown = { look, t: null, zoom: false, index: false };
+    const look = linesOf(DEFAULTS)[0].line;
+    const shown = { look, t: null, zoom: false, index: false, day: 50000 };
     return { ...DEFAULTS, names: [...DEFAULTS.names], ...shown };
   }
   /* The settings that a result depends on. */
@@ -45,38 +47,52 @@ window.LDPBO_SETTINGS = (() => {
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
   /* What differs from the defaults, and what to look at. */
+  const THREE = ["TGP", "ATA", "MoMA"];
+  const PAPER = { curator: "laplace", T: 1000, constants: "order", beta_scale: 0.1, names: THREE };
   const PRESETS = {
-    learn: {
-      title: "Watch ε",
+    onebit: {
+      title: "One bit or Laplace",
       change: {},
       note:
-        "Move ε. At 0.1 the reports are mostly noise and the curves stay near uniform play or " +
-        "above it; at 10 they leave it at once.",
+        "One learner, the same users, the same ε; only the reports differ. The truth stays " +
+        "inside both bands, and one bit’s band is narrower.",
     },
-    panel: {
-      title: "A panel of the paper",
-      change: { beta_scale: 1, T: 2000, trials: 3 },
+    low: {
+      title: "Low ε",
+      change: { ...PAPER, eps: 0.1 },
       note:
-        "Panel 3a, a tenth of its rounds, order constants as they stand: the bands stay wider " +
-        "than the function, so the three mostly explore.",
+        "At ε = 0.1 the reports are mostly noise and nobody beats uniform play. Move ε to 10: " +
+        "the curves leave it at once.",
     },
     constants: {
-      title: "Why constants decide",
-      change: { constants: "printed", beta_scale: 1 },
+      title: "Constants decide",
+      change: { ...PAPER, constants: "printed", beta_scale: 1 },
       note:
         "At the printed constants TGP and ATA stay on uniform play. Choose “order”, then lower " +
         "β: same algorithms, same data, another picture.",
     },
+    panel: {
+      title: "A panel of the paper",
+      change: { ...PAPER, beta_scale: 1, T: 2000, trials: 3 },
+      note:
+        "Panel 3a, a tenth of its rounds, order constants as they stand: the bands stay wider " +
+        "than the function, so the three mostly explore.",
+    },
     tails: {
       title: "Heavy tails",
-      change: { eps: null, names: NAMES.filter((n) => n !== "PE") },
+      change: { ...PAPER, eps: null, names: [...THREE, "GP-UCB"] },
       note:
         "Student-t₃ noise, no privacy: what the three were made for. GP-UCB, which truncates " +
         "nothing, is ahead all the same; change the seed.",
     },
+    day: {
+      title: "Users a day",
+      change: { view: "users", curator: "onebit" },
+      note: "",
+    },
     table: {
       title: "Your table",
-      change: { problem: "table" },
+      change: { problem: "table", T: 1000, constants: "order" },
       note:
         "Columns are arms, rows are observations. The file is read inside this page and sent " +
         "nowhere.",
@@ -93,13 +109,13 @@ window.LDPBO_SETTINGS = (() => {
     users: { title: "Users needed", constants: "proved", beta_scale: 1, curator: "onebit" },
   };
   /* What Branin's function opens with: 400 arms take their time. */
-  const PLANE = { eps: 10, T: 300, trials: 2, names: ["TGP", "MoMA"] };
+  const PLANE = { ...PAPER, eps: 10, T: 300, trials: 2, names: ["TGP", "MoMA"] };
   const PLANE_NOTE =
     "Maps of truth, estimate, confidence and plays are below the table; move Time to watch them. " +
     "ATA takes minutes here.";
   const USERS_NOTE =
-    "Elimination with 10³ to 10⁹ users, at proved constants unless you change them: move ε and " +
-    "the curve and the table gain a line.";
+    "Elimination asks in waves, 10³ to 10⁹ users. Each ε that you try adds a curve and a row; " +
+    "Users a day turns users into days.";
   /* Settings of `state` that are still what `from` opened with become those of `to`; what the
      reader changed stays. */
   function reopen(state, from, to, keys) {
@@ -154,12 +170,16 @@ window.LDPBO_SETTINGS = (() => {
     view: VIEWS,
     problem: PROBLEMS,
     constants: CONSTANTS,
-    curator: { laplace: REPORTS.laplace, onebit: REPORTS.onebit },
+    curator: { laplace: REPORTS.laplace, onebit: REPORTS.onebit, both: REPORTS.both },
   };
+  /* Words of older links, and what they are called now. */
+  const RENAMED = { theorem: "printed", repaired: "proved" };
   /* The settings as an address; `file` is the name of the reader's own table. */
   function toAddress(state, file) {
     const parts = Object.entries(KEYS).map(([short, key]) => `${short}=${state[key] ?? "none"}`);
-    parts.push(`algs=${state.names.join(",")}`, `look=${state.look}`, `trial=${state.shown + 1}`);
+    parts.push(`algs=${state.names.join(",")}`, `look=${encodeURIComponent(state.look)}`);
+    parts.push(`trial=${state.shown + 1}`);
+    if (state.view === "users") parts.push(`day=${state.day}`);
     if (state.t !== null) parts.push(`t=${state.t}`);
     if (state.zoom) parts.push("zoom=1");
     if (state.index) parts.push("index=1");
@@ -180,6 +200,9 @@ window.LDPBO_SETTINGS = (() => {
       }
     }
     if (!next.names.length) next.names = [...DEFAULTS.names];
+    const proved = next.view === "users" || next.names.every((n) => !THREE.includes(n));
+    if (hash.includes("constants=theorem") && proved) next.constants = "proved";
+    if (next.view === "users" && next.curator === "both") next.curator = "onebit";
     return [next, complaints];
   }
   function decoded(text) {
@@ -197,7 +220,8 @@ window.LDPBO_SETTINGS = (() => {
       next.names = NAMES.filter((n) => raw.split(",").includes(n));
       if (!next.names.length)
         throw new Error(`algorithms: “${raw}” names none of ${NAMES.join(", ")}.`);
-    } else if (short === "look" && NAMES.includes(raw)) next.look = raw;
+    } else if (short === "look" && NAMES.includes(raw.split(" ")[0])) next.look = raw;
+    else if (short === "day") next.day = checked("day", raw);
     else if (short === "trial") next.shown = Math.max(0, whole - 1);
     else if (short === "t") next.t = whole;
     else if (short === "zoom" || short === "index") next[short] = raw === "1";
@@ -208,8 +232,9 @@ window.LDPBO_SETTINGS = (() => {
       const none = key === "eps" || NUMBERS[key].none;
       return raw === "none" && none ? null : checked(key, raw);
     }
-    if (!Object.hasOwn(WORDS[key], raw)) throw new Error(`${key}: “${raw}” is unknown.`);
-    return raw;
+    const word = key === "constants" && Object.hasOwn(RENAMED, raw) ? RENAMED[raw] : raw;
+    if (!Object.hasOwn(WORDS[key], word)) throw new Error(`${key}: “${raw}” is unknown.`);
+    return word;
   }
 
   const choices = { NAMES, PROBLEMS, CONSTANTS, NUMBERS, STOPS, DEFAULTS, PRESETS, VIEWS, PLANE };

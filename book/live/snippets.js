@@ -2,7 +2,7 @@
    papermill command. */
 window.LDPBO_SNIPPETS = (() => {
   "use strict";
-  const { synthetic } = window.LDPBO_RESULTS;
+  const { synthetic, heavyTails } = window.LDPBO_RESULTS;
   const { PROBLEMS } = window.LDPBO_SETTINGS;
 
   function python(value) {
@@ -12,7 +12,7 @@ window.LDPBO_SNIPPETS = (() => {
   }
   /* Lines that make the same problem outside the page: what it imports, and the rest. */
   function problemLines(s, table) {
-    const noise = s.eps === null && s.view === "rounds" ? "t3" : "uniform";
+    const noise = heavyTails(s) ? "t3" : "uniform";
     if (synthetic(s)) {
       const shape = `kernel="${s.problem}", noise="${noise}", lengthscale=${s.lengthscale}`;
       return [[], [`problem = lambda seed: core.synthetic_problem(${shape}, seed=seed)`]];
@@ -46,15 +46,25 @@ window.LDPBO_SNIPPETS = (() => {
   }
   /* Python lines that give the numbers of the page. */
   function snippet(s, table) {
-    const onebit = s.eps !== null && s.curator === "onebit" ? ", curator=core.OneBit" : "";
+    const both = s.eps !== null && s.curator === "both" && s.view === "rounds";
+    const onebit = s.eps !== null && s.curator === "onebit";
     const lam = s.lam === null ? "" : `, lam=${s.lam}`;
-    const options = `trials=${s.trials}, seed=${s.seed}, eps=${python(s.eps)}${onebit}${lam},`;
+    const curator = (both && ", curator=curator") || (onebit && ", curator=core.OneBit") || "";
+    const options = `trials=${s.trials}, seed=${s.seed}, eps=${python(s.eps)}${curator}${lam},`;
     const constants =
       `constants="${s.constants}", beta_scale=${s.beta_scale}, ` + `k=${python(s.k)})`;
     const rounds = [
       `result = core.simulate(problem, ${python(s.names)}, ${s.T}, ${options}`,
       `                       ${constants}`,
       'print(dict(zip(result.records["names"], result.regret[:, :, -1].mean(axis=1))))',
+    ];
+    const compared = [
+      "found = {}",
+      'for words, curator in {"one bit": core.OneBit, "Laplace": core.CTL}.items():',
+      ...rounds.slice(0, 2).map((line) => `    ${line}`),
+      '    names = [f"{name} {words}" for name in result.records["names"]]',
+      "    found |= zip(names, result.regret[:, :, -1].mean(axis=1))",
+      "print(found)",
     ];
     const users = [
       "for T in (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9):",
@@ -63,7 +73,7 @@ window.LDPBO_SNIPPETS = (() => {
       "    print(T, (got.regret[:, -1] / (T * got.uniform)).mean())",
     ];
     const [imports, problem] = problemLines(s, table);
-    const lines = s.view === "users" ? users : rounds;
+    const lines = s.view === "users" ? users : (both && compared) || rounds;
     return [...imports, "import ldpbo_core as core", "", ...problem, ...lines].join("\n");
   }
   /* The same with the panel notebook, or a remark why not. */
@@ -72,7 +82,7 @@ window.LDPBO_SNIPPETS = (() => {
     if (s.problem === "table" || s.problem === "branin")
       return refused(`has no parameter for ${PROBLEMS[s.problem]}; use`);
     if (s.view === "users") return refused("plays round by round; for users needed take");
-    if (s.eps !== null && s.curator === "onebit")
+    if (s.eps !== null && s.curator !== "laplace")
       return refused("uses Laplace noise; for one bit a report use");
     const value = (v) => (v === null ? "None" : v);
     const pairs = [
