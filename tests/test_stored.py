@@ -148,3 +148,29 @@ def test_seldom_switching_never_chose_more_often_than_the_theorem_allows():
     stored = table("onebit")
     kept = stored[stored["at most"].notna()]
     assert len(kept) > 400 and (kept.choices <= kept["at most"] * (1 + 1e-3)).all()
+
+
+# ---- data/constants.csv --------------------------------------------------------------------------
+
+
+def test_bounds_on_the_tables_that_are_here_are_computed_again():
+    made, stored = program("constants"), table("constants")
+    kept = stored[stored.what == "bound"]
+    places = [(data, panel) for data in ("stand-in", "original") for panel in made.PANELS]
+    assert list(kept.groupby(["data", "panel"], sort=False).groups) == places
+    here = made.tables()
+    for panel in made.PANELS:
+        again = made.bounds_of(panel, here)
+        part = kept[(kept.panel == panel) & (kept.data == again[0]["data"])]
+        assert list(part["name"]) == [row["name"] for row in again]
+        assert_allclose(part.value, [row["value"] for row in again], rtol=1e-4)
+
+
+def test_regret_at_the_constants_is_that_declared_and_one_learner_is_run_again():
+    made, stored = program("constants"), table("constants")
+    kept = stored[stored.what == "regret"]
+    runs_of = kept.groupby(["name", "constants"], sort=False)
+    assert list(runs_of.groups) == made.RUNS and set(runs_of.size()) == {len(made.ROUNDS)}
+    again = made.regret("MoMA", "printed")
+    part = runs_of.get_group(("MoMA", "printed"))
+    assert_allclose(part.value, [row["value"] for row in again], rtol=1e-4)
