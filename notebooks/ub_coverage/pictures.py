@@ -36,10 +36,10 @@ def accuracy(ridges, accurate, draws, promised):
     intervals."""
     figure, ax = plots.axes(height=2.6)
     styles = {
-        "with 1/λ": ("min(qσ²/λ, 1)", {"color": plots.PALETTE[0], "marker": "o"}),
+        "with 1/λ": ("min(qσ²/λ, 1)", {"color": "black", "marker": "o"}),
         "as printed": (
             "min(qσ², 1)",
-            {"color": plots.PALETTE[1], "marker": "s", "linestyle": "--"},
+            {"color": "#999999", "marker": "s", "linestyle": "--"},
         ),
     }
     for form, (formula, style) in styles.items():
