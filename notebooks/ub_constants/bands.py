@@ -38,13 +38,20 @@ def four_bands(problem, T, eps, seed, delta=0.1):
         kept = np.where(np.abs(laplace) <= thresholds, laplace, 0.0)
         mu, sigma = core.posterior(problem, arms, kept, 1.0)
         learner.b = thresholds[-1]
-        found[constants] = mu, (problem.B + learner.width(T)) * sigma
+        beta = problem.B + learner.width(T)
+        found[constants] = mu, beta * sigma
     mu, sigma = core.posterior(problem, arms, bits, 1.0)
+    beta = one_bit_beta(problem, arms, eps, delta)
+    return found | {"one bit": (mu, beta * sigma)}
+
+
+def one_bit_beta(problem, arms, eps, delta):
+    """Compute beta of one-bit GP-UCB after these plays, with the ridge 1."""
     plays = np.bincount(arms, minlength=problem.n)
-    log_det = np.linalg.slogdet(np.eye(len(problem.Z)) + (problem.Z * plays) @ problem.Z.T)[1]
+    V = np.eye(len(problem.Z)) + (problem.Z * plays) @ problem.Z.T
+    log_det = np.linalg.slogdet(V)[1]
     size = core.OneBit(eps, problem.F, problem.R).scale
-    found["one bit"] = mu, (problem.B + size * math.sqrt(log_det + 2 * math.log(1 / delta))) * sigma
-    return found
+    return problem.B + size * math.sqrt(log_det + 2 * math.log(1 / delta))
 
 
 def draw(problem, found):
