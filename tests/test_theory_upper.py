@@ -21,6 +21,7 @@ from scipy import integrate, optimize, stats
 import ldpbo_core as core
 from ldpbo.audit import subweibull_radius
 from ldpbo.bounds import bump, gain_ceiling, lower_bound
+from notebooks.ub_constants import widths
 
 ROOT = Path(__file__).resolve().parent.parent
 IMPORTS = {
@@ -163,11 +164,10 @@ def test_erratum_a11_printed_coefficient_crosses_the_right_one_at_root_two_minus
 def test_erratum_a11_the_bound_of_the_page_scales_like_rho_squared_over_accuracy():
     ratio = []
     for acc in (0.5, 0.8, 0.95):
-        space = page("ub_constants", "bounds", "bounds-all", delta=0.1, lam=1.0, acc=acc)
-        rho = space["rho"]
+        rho = widths.rho(acc)
         q = 6 * rho * log(4e9 / 0.1) / acc**2
         m = 6 * rho * 2 * q * 30.0
-        value = space["ata"](30.0, 1e9, 1e-9, 1e6, m) / sqrt(log(4 * m * 1e9 / 0.1))
+        value = widths.ata(30.0, 1e9, 1e-9, 1e6, m, acc) / sqrt(log(4 * m * 1e9 / 0.1))
         ratio.append(value / (rho**1.5 / acc))  # sum of widths <= sqrt(rho) ...
     assert np.allclose(ratio, ratio[0], rtol=1e-9)
 

@@ -9,23 +9,25 @@ import ldpbo_core as core
 
 @threadpool_limits.wrap(limits=1)
 def batch_coverage(problem, T, *, trials, seed, **options):
-    """Play elimination on sums of reports, on new functions in every trial.
+    """Play elimination on sums of reports, on new functions in every trial -> (trials,)."""
+    return np.array([largest_use(problem, T, seed, trial, **options) for trial in range(trials)])
 
-    problem: function from a seed to a Problem. -> (trials,): the largest distance of f from the
-    middle of what is known of an arm, over half its width, among all arms and batches. What is
-    known is the intersection of all bands so far: above 1 a band has failed.
+
+def largest_use(problem, T, seed, trial, **options):
+    """Play one trial -> the largest distance of f from the middle of what is known of an arm, over
+    half its width, among all arms and batches.
+
+    problem: function from a seed to a Problem. What is known is the intersection of all bands so
+    far: above 1 a band has failed.
     """
-    use = np.empty(trials)
-    for trial in range(trials):
-        new, users, privacy, _ = core.streams(seed, trial)
-        task = problem(new)
-        learner = core.make("PE", task, T, rng=trial, **options)
-        batches = core.play_batches(learner, users, privacy)
-        use[trial] = max(_largest_use(learner, task.f) for _ in batches)
-    return use
+    new, users, privacy, _ = core.streams(seed, trial)
+    task = problem(new)
+    learner = core.make("PE", task, T, rng=trial, **options)
+    batches = core.play_batches(learner, users, privacy)
+    return max(_use(learner, task.f) for _ in batches)
 
 
-def _largest_use(learner, f):
+def _use(learner, f):
     """Compute the share of its interval that a learner needs at the arm that needs most."""
     middle = (learner.upper + learner.lower) / 2
     half = (learner.upper - learner.lower) / 2

@@ -69,22 +69,22 @@ def _inset(ax, x, f, state):
     zoom.locator_params(nbins=3)
 
 
-def regret(users, panels):
+def regret(panels):
     """Draw regret against users, a panel for each kernel: learners, uniform play and bounds.
 
-    panels: {title: {curve: (users,)}}; curves are "PE", "GP-UCB", "uniform", "upper", "lower".
+    panels: {title: table by users}; its curves are "PE", "GP-UCB", "uniform", "useful", "lower".
     """
     styles = {
         "uniform": plots.line_style("uniform", label="uniform play"),
         "PE": plots.line_style("PE", marker=None, label="elimination, proved widths"),
         "GP-UCB": plots.line_style("GP-UCB", marker=None, label="GP-UCB, seldom switching, proved"),
-        "upper": dict(color="black", linestyle="--", label="proved bound of elimination"),
+        "useful": dict(color="black", linestyle="--", label="proved bound of elimination"),
         "lower": dict(color="black", linestyle="-.", label="lower bound for these arms"),
     }
     figure, panes = plots.axes(1, len(panels), height=3.9, width=7.6, share=True)
     for ax, (title, curves) in zip(panes, panels.items()):
         for name, style in styles.items():
-            ax.plot(users, curves[name], **style)
+            ax.plot(curves[name], **style)
         ax.set(title=title, xlabel="users $T$", xscale="log", yscale="log")
     panes[0].set_ylabel("regret $R_T$")
     return figure

@@ -38,16 +38,6 @@ def shares(run, users):
     return at / (run.uniform[:, None] * users)
 
 
-def needed(users, share, target):
-    """Users from which on the mean share is below a target, on a logarithmic scale."""
-    above = np.flatnonzero(share >= target)
-    i = int(above[-1])
-    if i + 1 == len(users):
-        return math.inf
-    x, y = np.log(users[i : i + 2]), np.log(share[i : i + 2])
-    return float(np.exp(np.interp(-math.log(target), -y, x)))
-
-
 def log_factor(problem, T, delta):
     """l of the last batch of a campaign of T users."""
     batches = max(1, math.ceil(math.log2(T / FIRST + 1)))
@@ -75,18 +65,20 @@ def lower_bound(problem, T, eps):
 
 
 def rounding(problem, T, seed, trial, **options):
-    """Largest max sigma^2 N/s^2 over 2.02 g in the batches of a campaign, g the batch's own gain.
+    """Yield (users so far, max sigma^2 N/s^2 over 2.02 g) after each batch of a campaign, g the
+    batch's own gain.
 
     With real-valued plays no batch exceeds 1; whole plays may.
     """
     _, env, privacy, _ = core.streams(seed, trial)
     learner = core.make("PE", problem, T, rng=0, schedule="double", **options)
-    largest = 0.0
+    identity = np.eye(len(problem.Z))
+    users = 0
     size, active = learner.sizes(learner.plan()), learner.active
     for counts in core.play_batches(learner, env, privacy):
         plays = counts[:, 0] / size**2
-        gain = np.linalg.slogdet(np.eye(len(problem.Z)) + (problem.Z * plays) @ problem.Z.T)[1] / 2
+        gain = np.linalg.slogdet(identity + (problem.Z * plays) @ problem.Z.T)[1] / 2
         most = (learner.sigma / size)[active].max() ** 2 * counts.sum()
-        largest = max(largest, most / (2.02 * gain))
+        users += int(counts.sum())
+        yield users, most / (2.02 * gain)
         size, active = learner.sizes(learner.plan()), learner.active
-    return largest

@@ -9,6 +9,10 @@ import ldpbo_core as core
 from ldpbo import experiments, plots
 
 WORDS = {"theorem": "printed", "repaired": "proved", "CTL": "Laplace", "OneBit": "one bit"}
+OURS = {
+    "GP-UCB": "GP-UCB, λ matched, proved, one bit",
+    "PE": "elimination, proved, one bit",
+}
 KERNELS = {"se": "SE kernel", "matern": "Matérn 5/2 kernel"}
 
 
@@ -85,51 +89,59 @@ def draw_dots(problem, arms, values, scale, sizes, seed):
 # ---- Seldom switching ----------------------------------------------------------------------------
 
 
-def campaign(problem, T, seed, trial, eps, **options):
-    """Play one-bit GP-UCB at proved widths -> (regret over uniform play's, runs, gain)."""
+def matched_ridge(problem, eps):
+    """Return (s/B)^2, s the size of a one-bit report."""
+    return (core.OneBit(eps, problem.F, problem.R).scale / problem.B) ** 2
+
+
+def campaign(problem, T, seed, trial, eps, *, switch, lam):
+    """Play one-bit GP-UCB at proved widths.
+
+    -> (regret over uniform play's, choices of an arm, what the theorem allows with the own gain)
+    """
     _, env, privacy, _ = core.streams(seed, trial)
     given = dict(eps=eps, curator=core.OneBit, constants="proved", rng=0)
-    learner = core.make("GP-UCB", problem, T, **given, **options)
+    learner = core.make("GP-UCB", problem, T, switch=switch, lam=lam, **given)
     gap = problem.f.max() - problem.f
-    lost, runs = 0.0, 0
+    lost, choices = 0.0, 0
     for counts in core.play_batches(learner, env, privacy):
         lost += float(counts.sum(axis=1) @ gap)
-        runs += 1
-    return lost / (T * gap.mean()), runs, learner.gain
+        choices += 1
+    return lost / (T * gap.mean()), choices, 1 + 2 * learner.gain / math.log1p(switch)
 
 
-def switching(kernel, T, seed, trials, eps, switches):
-    """Run GP-UCB for each value of C -> regret, runs and their bound, (len(switches), trials)."""
-    shape = (len(switches), trials)
-    regret = np.empty(shape)
-    runs = np.empty(shape)
-    most = np.empty(shape)
-    for j in range(trials):
-        chosen = problem(kernel, seed, j)
-        for i, C in enumerate(switches):
-            share, count, gain = campaign(chosen, T, seed, j, eps, switch=C, lam=None)
-            regret[i, j], runs[i, j] = share, count
-            most[i, j] = 1 + 2 * gain / math.log1p(C)
-    return regret, runs, most
+def by_value(table, column="share"):
+    """Arrange the campaigns of a stored table: a row for each value, a column for each function."""
+    return table.pivot(index="value", columns="function", values=column)
 
 
-def draw_switching(switches, found):
-    """Draw regret and the number of runs against C, from {kernel: `switching`}."""
-    figure, axes = plots.axes(1, 2, height=3.0, width=8.4)
-    columns = {"C": switches}
-    for (kernel, (regret, runs, most)), dashes in zip(found.items(), ("-", "--")):
+def draw_spread(ax, found, **style):
+    """Draw the mean over the functions, and in a shade from the least to the largest."""
+    style = dict(color=plots.COLORS["GP-UCB"]) | style
+    ends = found.min(axis=1), found.max(axis=1)
+    ax.fill_between(found.index, *ends, color=style["color"], alpha=0.15, linewidth=0)
+    ax.plot(found.index, found.mean(axis=1), **style)
+
+
+def draw_switching(table):
+    """Draw regret and the number of choices against C. -> (figure, columns of its data)"""
+    figure, (left, right) = plots.axes(1, 2, height=3.0, width=8.4)
+    columns = {}
+    for kernel, dashes in zip(KERNELS, ("-", "--")):
+        part = table[table.kernel == kernel]
+        found = {name: by_value(part, name) for name in ("share", "choices", "at most")}
         style = plots.line_style("GP-UCB", linestyle=dashes, label=KERNELS[kernel])
-        axes[0].plot(switches, regret.mean(axis=1), **style)
-        axes[1].plot(switches, runs.mean(axis=1), **style)
-        grey = dict(color="#999999", linestyle=dashes, marker=None)
-        axes[1].plot(switches, most.mean(axis=1), label=f"at most, {KERNELS[kernel]}", **grey)
-        parts = {"regret": regret, "runs": runs, "at most": most}
-        columns |= {f"{kernel} {name}": part.mean(axis=1) for name, part in parts.items()}
-    axes[0].axhline(1, **plots.line_style("uniform"))
-    axes[0].set(yscale="log", ylabel="regret / that of uniform play", ylim=(None, 1.5))
-    axes[1].set(yscale="log", ylabel="times the arm is chosen")
-    for ax in axes:
-        ax.set(xscale="log", xlabel="$C$ (`switch`)".replace("`", ""))
+        draw_spread(left, found["share"], **style)
+        draw_spread(right, found["choices"], **style)
+        grey = dict(color="#999999", linestyle=dashes, label=f"at most, {KERNELS[kernel]}")
+        right.plot(found["at most"].mean(axis=1), **grey)
+        columns |= {"C": found["share"].index}
+        columns |= {f"{kernel} {name}": x.mean(axis=1) for name, x in found.items()}
+    left.axhline(1, **plots.line_style("uniform"))
+    left.set(yscale="log", ylabel="regret / that of uniform play", ylim=(None, 1.5))
+    right.set(yscale="log", ylabel="times an arm is chosen")
+    for ax in (left, right):
+        ax.set(xscale="log", xlabel="$C$")
     plots.legend_below(figure, 3)
     return figure, columns
 
@@ -137,31 +149,18 @@ def draw_switching(switches, found):
 # ---- The ridge -----------------------------------------------------------------------------------
 
 
-def over_ridge(kernel, T, seed, trials, eps, factors):
-    """Run GP-UCB with the ridge at these multiples of (s/B)^2 -> regret, (len(factors), trials)."""
-    regret = np.empty((len(factors), trials))
-    for j in range(trials):
-        chosen = problem(kernel, seed, j)
-        matched = (core.OneBit(eps, chosen.F, chosen.R).scale / chosen.B) ** 2
-        for i, factor in enumerate(factors):
-            options = dict(switch=0.1, lam=factor * matched)
-            regret[i, j], _, _ = campaign(chosen, T, seed, j, eps, **options)
-    return regret
-
-
-def draw_ridge(factors, found):
-    """Draw regret against the ridge, a panel for each kernel, from {(kernel, T): `over_ridge`}."""
+def draw_ridge(table):
+    """Draw regret against the ridge, a panel for each kernel. -> (figure, columns of its data)"""
     figure, axes = plots.axes(1, 2, height=3.0, width=8.4, share=True)
-    columns = {"factor": factors}
-    horizons = sorted({T for _, T in found})
+    columns = {}
     for ax, kernel in zip(axes, KERNELS):
-        for T, marker in zip(horizons, "oDs"):
-            regret = found[kernel, T]
-            mean = regret.mean(axis=1)
-            text = f"{T:,} users"
-            ax.plot(factors, mean, color=plots.COLORS["GP-UCB"], marker=marker, label=text)
-            ax.annotate(text, (factors[-1], mean[-1]), xytext=(-6, 6), **LABEL)
-            columns[f"{kernel} {T}"] = mean
+        part = table[table.kernel == kernel]
+        for (T, cell), marker in zip(part.groupby("users"), "oDs"):
+            found = by_value(cell)
+            draw_spread(ax, found, marker=marker)
+            mean = found.mean(axis=1)
+            ax.annotate(f"{T:,} users", (mean.index[-1], mean.iloc[-1]), xytext=(-6, 6), **LABEL)
+            columns |= {"factor": found.index, f"{kernel} {T}": mean}
         ax.axvline(1, color="#999999", linestyle="--", linewidth=1)
         ax.axhline(1, **plots.line_style("uniform", label="uniform play"))
         ax.set(title=KERNELS[kernel], xscale="log", yscale="log")

@@ -17,16 +17,16 @@ BOUNDS = {  # name: label, style of its line
 NAMES = {name: label for name, (label, _) in BOUNDS.items()}
 
 
-def horizons(grid, share, t, measured):
+def horizons(grid, share, measured):
     """Draw the bounds {name: regret over that of uniform play, at each of `grid`}, and the measured
-    regret {(algorithm, constants): at each of t}."""
+    regret {(algorithm, constants): curve by round}."""
     figure, ax = plots.axes(height=3.6)
     ax.axhline(1, color=COLORS["uniform"], linestyle=":", label="uniform play")
     for name, (label, style) in BOUNDS.items():
         ax.plot(grid, share[name], label=label, linewidth=2, **style)
     for (name, constants), curve in measured.items():
         if constants != "proved":
-            ax.plot(t, curve, color=COLORS[name], linewidth=0.9)
+            ax.plot(curve, color=COLORS[name], linewidth=0.9)
     ax.set(xscale="log", yscale="log", xlim=(10, grid[-1]))
     ax.set(xlabel="horizon $T$", ylabel="regret / regret of uniform play")
     ax.legend(fontsize=8, ncols=2)
@@ -59,12 +59,12 @@ def panels(found):
     return figure
 
 
-def moma(t, curves):
-    """Draw MoMA's regret over that of uniform play, {constants: at each of t}."""
+def moma(curves):
+    """Draw MoMA's regret over that of uniform play, {constants: curve by round}."""
     figure, ax = plots.axes(height=2.7)
     ax.axhline(1, color=COLORS["uniform"], linestyle=":", label="uniform play")
     for (constants, curve), dashes in zip(curves.items(), ("-", "--", "-.")):
-        ax.plot(t, curve, color=COLORS["MoMA"], linestyle=dashes, label=constants)
-    ax.set(xlabel="round $t$", ylabel="regret / uniform play", ylim=(0, None), xlim=(0, t[-1]))
+        ax.plot(curve, color=COLORS["MoMA"], linestyle=dashes, label=constants)
+    ax.set(xlabel="round $t$", ylabel="regret / uniform play", ylim=(0, None), xlim=(0, None))
     ax.legend()
     return figure

@@ -5,25 +5,29 @@ import numpy as np
 from ldpbo import plots, results
 
 
-def title(name, constants, scale, eps):
+def title(row):
     """Name a setting of the coverage runs."""
-    noise = "" if eps else ", Student noise"
-    factor = "" if scale == 1 else f", β × {scale:g}"
-    return f"{name}{noise}, {constants}{factor}"
+    name = row["learner"] if row["reports"] == "Laplace" else f"{row['learner']}, {row['reports']}"
+    factor = "" if row["scale"] == 1 else f" × {row['scale']:g}"
+    return f"{name}, {row['constants']}{factor}"
 
 
-def coverage(table, promised):
-    """Draw the share of runs covered with its interval; the table has a row for each setting."""
-    figure, ax = plots.axes(height=4.9)
-    ax.axvline(promised, color=plots.COLORS["uniform"], linestyle=":")
-    for y, row in enumerate(table.itertuples()):
-        color = plots.COLORS[row.algorithm]
-        dashes = "-" if row.private else "--"
-        ax.plot([row.low, row.high], [y, y], color=color, linewidth=2, linestyle=dashes)
-        marker = plots.MARKERS[row.algorithm]
-        ax.plot(row.covered / row.trials, y, color=color, marker=marker)
-    ax.set(xlim=(-0.02, 1.02), xlabel="share of runs covered", ylim=(len(table) - 0.5, -0.5))
-    ax.set_yticks(range(len(table)), table.setting, fontsize=8)
+def coverage(cover, uses, least=2e-3):
+    """Draw the share of its band that each run used, a strip for each setting."""
+    figure, ax = plots.axes(height=5.2)
+    rng = np.random.default_rng(0)
+    ax.axvline(1, color="black", linewidth=1)
+    for y, (row, use) in enumerate(zip(cover.itertuples(), uses)):
+        color = plots.COLORS[row.learner]
+        face = "white" if row.reports == "Student" else color
+        shown = np.maximum(use, least)
+        height = y + rng.uniform(-0.25, 0.25, len(use))
+        ax.plot(shown, height, ".", color=color, markersize=3, alpha=0.45)
+        mark = dict(marker=plots.MARKERS[row.learner], color=color, markerfacecolor=face)
+        ax.plot(np.median(shown), y, markersize=8, markeredgecolor="black", **mark)
+    ax.set(xscale="log", xlabel="share of the band that a run used", ylim=(len(uses) - 0.5, -0.5))
+    ax.set_yticks(range(len(uses)), cover.setting)
+    ax.text(1.1, -0.3, "band fails", fontsize=8.5, verticalalignment="center")
     return figure
 
 
@@ -32,10 +36,10 @@ def accuracy(ridges, accurate, draws, promised):
     intervals."""
     figure, ax = plots.axes(height=2.6)
     styles = {
-        "with 1/λ": ("min(qσ²/λ, 1)", {"color": plots.PALETTE[0], "marker": "o"}),
+        "with 1/λ": ("min(qσ²/λ, 1)", {"color": "black", "marker": "o"}),
         "as printed": (
             "min(qσ², 1)",
-            {"color": plots.PALETTE[1], "marker": "s", "linestyle": "--"},
+            {"color": "#999999", "marker": "s", "linestyle": "--"},
         ),
     }
     for form, (formula, style) in styles.items():
@@ -54,12 +58,14 @@ def tail(levels, bound, adversary, measured):
     """Draw the probability that a copy is ever bad at each level: the bound, an adversary, and what
     was measured, {algorithm: share of copies}."""
     figure, ax = plots.axes(height=3.0)
-    ax.plot(levels, bound, color="#888888", label="bound 1/s")
+    ax.plot(levels, bound, color="#888888", label="bound 1/ω")
     ax.plot(levels, adversary, color="black", linestyle="-.", label="adversary, exact")
     for name, x in measured.items():
         style = plots.line_style(name, label=f"{plots.label(name)}, measured", markevery=4)
         ax.plot(levels[x > 0], x[x > 0], **style)
     ax.axvline(8, color="#888888", linestyle="--", linewidth=1)
-    ax.set(xscale="log", yscale="log", xlabel="level $s$", ylabel="P(ever bad)", ylim=(1e-3, 1.5))
+    ax.set(
+        xscale="log", yscale="log", xlabel=r"level $\omega$", ylabel="P(ever bad)", ylim=(1e-3, 1.5)
+    )
     ax.legend(loc="lower left")
     return figure

@@ -8,8 +8,8 @@ STYLES = {
     "measured": {"color": "black"},
     "printed": {"color": plots.COLORS["TGP"]},
     "corrected (i)": {"color": plots.COLORS["TGP"], "linestyle": "--"},
-    "corrected (ii)": {"color": plots.PALETTE[1], "linestyle": "-."},
-    "exact": {"color": plots.PALETTE[1], "linestyle": "-."},
+    "corrected (ii)": {"color": "#777777", "linestyle": "-."},
+    "exact": {"color": "#777777", "linestyle": "-."},
 }
 TITLES = {"T1": "centred noise $\\mathcal{T}_1$", "T2": "bias of truncation $\\mathcal{T}_2$"}
 

@@ -53,7 +53,7 @@ def duration(users, per_day):
     unit, word = 1, "days"
     if days >= 60:
         unit, word = 7, "weeks"
-    if days >= 730:
+    if days >= 450:
         unit, word = 365.25, "years"
     return f"{rounded(days / unit):,g} {word}" if np.isfinite(days) else "never"
 

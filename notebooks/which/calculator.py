@@ -49,7 +49,7 @@ style="width:10rem" aria-label="privacy level, from 0.1 to 3"></label>
   };
   const time = (days) => {
     if (days < 1.25) return "within a day";
-    const [size, word] = days >= 730 ? [365.25, "years"] : days >= 60 ? [7, "weeks"] : [1, "days"];
+    const [size, word] = days >= 450 ? [365.25, "years"] : days >= 60 ? [7, "weeks"] : [1, "days"];
     return "about " + round(days / size).toLocaleString("en") + " " + word;
   };
   const between = (points, eps) => {  // log-log, between the levels that were run

@@ -1,0 +1,92 @@
+"""Regret bounds on the real tables, and regret at their constants: the table data/constants.csv.
+
+    .venv/bin/python data/constants.py [FILE]         # about a minute on one core
+
+Writes data/constants.csv, or FILE. Read by the page "Upper bounds: the constants". Rows "bound" are
+the bounds at the parameters of the real-data panels, T = 20,000, over the regret of uniform play;
+those marked "original" need the paper's two tables (`make data`, or LDPBO_DATA) and are left out
+where these are missing: the results are stored, the data is not. Rows "regret" are means over the
+functions of panel 2a of regret over that of uniform play, by round.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import ldpbo_core as core
+from ldpbo import provenance
+from notebooks.ub_constants import widths
+
+T = 20_000
+SEED = 2021
+FUNCTIONS = 10
+PANELS = {  # table and privacy level of the real-data panels
+    "2b": ("light", 0.5),
+    "2c": ("stock", 1.0),
+    "2e": ("light", None),
+    "2f": ("stock", None),
+    "3b": ("light", 1.0),
+    "3c": ("stock", 0.5),
+}
+RUNS = [
+    ("TGP", "printed"),
+    ("TGP", "order"),
+    ("MoMA", "printed"),
+    ("MoMA", "proved"),
+    ("MoMA", "order"),
+]
+ROUNDS = np.unique(np.geomspace(10, T, 40).astype(int))
+
+
+def bounds_of(panel, table):
+    """Compute the bounds of one panel over the regret of uniform play."""
+    kind, eps = PANELS[panel]
+    p = table[kind]
+    uniform = T * (p.f.max() - p.f.mean())
+    found = widths.all_bounds(p.K, T, p.B, p.R, eps, p.c)
+    row = dict(what="bound", panel=panel, data=p.provenance.split()[0], t=T)
+    return [row | dict(name=name, value=x / uniform) for name, x in found.items()]
+
+
+def tables():
+    """Return the two tables that are found now."""
+    return {"light": core.light_problem(), "stock": core.stock_problem()}
+
+
+def all_tables():
+    """Return the stand-ins, and the originals if they are there."""
+    folder = os.environ.pop("LDPBO_DATA", None)
+    found = [tables()]
+    if folder:
+        os.environ["LDPBO_DATA"] = folder
+        found.append(tables())
+    return found
+
+
+def regret(name, constants, functions=FUNCTIONS):
+    """Run a learner on the functions of panel 2a -> its rows."""
+    problem = lambda seed: core.synthetic_problem("matern", "uniform", seed)
+    options = dict(trials=functions, seed=SEED, eps=1.0, lam=1.0, delta=0.1, acc=0.1)
+    run = core.simulate(problem, [name], T, constants=constants, **options)
+    uniform = run.records["uniform"][:, None] * ROUNDS
+    share = (run.regret[0][:, ROUNDS - 1] / uniform).mean(axis=0)
+    row = dict(what="regret", panel="2a", data="synthetic", name=name, constants=constants)
+    return [row | dict(t=int(t), value=x) for t, x in zip(ROUNDS, share)]
+
+
+def main(target):
+    """Write the rows of both kinds."""
+    found = [row for table in all_tables() for panel in PANELS for row in bounds_of(panel, table)]
+    for name, constants in RUNS:
+        found += regret(name, constants)
+    order = ["what", "panel", "data", "name", "constants", "t", "value"]
+    table = pd.DataFrame(found)[order].assign(code=provenance.code_hash())
+    table.to_csv(target, index=False, float_format="%.5g", lineterminator="\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(__file__).with_suffix(".csv") if len(sys.argv) < 2 else sys.argv[1])

@@ -1,0 +1,80 @@
+"""Regret of the two proved learners from 10^3 to 10^15 users: the table data/elimination.csv.
+
+    .venv/bin/python data/elimination.py [FILE]       # about half a minute on one core
+
+Writes data/elimination.csv, or FILE. Read by the page "Elimination". Neither learner is told how
+long it will play, so one campaign a function gives the regret after every number of users. A row
+holds means over the functions after so many users: the regret of uniform play and of the learners,
+their regret over that of uniform play, and two bounds. `batches` are those that elimination has
+begun, and `rounding` is the largest value so far of what its proof wants to be at most 1.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import ldpbo_core as core
+from ldpbo import provenance
+from notebooks.elimination import runs
+
+SEED = 4242  # nothing was chosen on these functions
+TRIALS = 12
+EPS = 1.0
+DELTA = 0.1
+USERS = np.geomspace(1e3, 1e15, 37)
+T = 10**15
+GIVEN = dict(eps=EPS, curator=core.OneBit, constants="proved", delta=DELTA)
+LEARNERS = {"PE": dict(schedule="double"), "GP-UCB": dict(lam=None, switch=0.1)}
+
+
+def campaigns(kernel):
+    """Play both learners to T users -> the columns that tell of regret."""
+    found = {"kernel": kernel, "users": USERS}
+    for name, how in LEARNERS.items():
+        options = dict(name=name, trials=TRIALS, seed=SEED) | GIVEN | how
+        run = core.simulate_batches(runs.source(kernel), T, **options)
+        share = runs.shares(run, USERS)
+        uniform = run.uniform[:, None] * USERS
+        found["uniform"] = uniform.mean(axis=0)
+        found[name] = (share * uniform).mean(axis=0)
+        found[f"share {name}"] = share.mean(axis=0)
+        if name == "PE":
+            found["batches"] = 1 + np.searchsorted(run.t, USERS)
+    return pd.DataFrame(found)
+
+
+def proved(kernel, users):
+    """Compute the proved bound of elimination and the lower bound after so many users."""
+    tasks = runs.problems(kernel, SEED, TRIALS)
+    upper = [[runs.upper_bound(p, t, EPS, DELTA) for t in users] for p in tasks]
+    lower = [[runs.lower_bound(p, t, EPS) for t in users] for p in tasks]
+    return {"upper": np.mean(upper, axis=0), "lower": np.mean(lower, axis=0)}
+
+
+def rounding(kernel):
+    """Return the largest ratio of the batches that have ended after each number of users."""
+    largest = np.zeros(len(USERS))
+    for trial, task in enumerate(runs.problems(kernel, SEED, TRIALS)):
+        for end, ratio in runs.rounding(task, T, SEED, trial, **GIVEN):
+            reached = USERS >= end
+            largest[reached] = np.maximum(largest[reached], ratio)
+    return largest
+
+
+def rows(kernel):
+    """Compute the rows of one kernel."""
+    found = campaigns(kernel).assign(**proved(kernel, USERS), rounding=rounding(kernel))
+    return found.assign(trials=TRIALS, code=provenance.code_hash())
+
+
+def main(target):
+    """Write the rows of both kernels."""
+    table = pd.concat([rows(kernel) for kernel in ("se", "matern")])
+    table.to_csv(target, index=False, float_format="%.5g", lineterminator="\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(__file__).with_suffix(".csv") if len(sys.argv) < 2 else sys.argv[1])

@@ -1,0 +1,176 @@
+"""The stored tables of the proof pages hold what their programs declare, and parts of them are
+computed again."""
+
+import importlib.util
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from notebooks.elimination import runs
+from notebooks.ub_coverage import runs as rounds
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def program(name):
+    """The program data/NAME.py as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"data/{name}.py")
+    spec.loader.exec_module(module := importlib.util.module_from_spec(spec))
+    return module
+
+
+def table(name):
+    return pd.read_csv(ROOT / f"data/{name}.csv", dtype={"code": str})
+
+
+def chance(name):
+    """Draws that change with every change of a table."""
+    return np.random.default_rng(zlib.crc32((ROOT / f"data/{name}.csv").read_bytes()))
+
+
+# ---- data/elimination.csv ------------------------------------------------------------------------
+
+
+def test_the_campaigns_of_elimination_are_those_declared():
+    made, stored = program("elimination"), table("elimination")
+    assert stored.code.nunique() == 1 and set(stored.trials) == {made.TRIALS}
+    for kernel, part in stored.groupby("kernel"):
+        assert kernel in ("se", "matern")
+        assert_allclose(part.users, made.USERS, rtol=1e-4)
+    assert len(stored) == 2 * len(made.USERS)
+
+
+def test_the_campaigns_of_a_kernel_chosen_at_random_are_computed_again():
+    made, stored = program("elimination"), table("elimination")
+    kernel = chance("elimination").choice(["se", "matern"])
+    kept = stored[stored.kernel == kernel].reset_index(drop=True)
+    again = made.campaigns(kernel)
+    for column in ("uniform", "PE", "GP-UCB", "share PE", "share GP-UCB", "batches"):
+        assert_allclose(again[column], kept[column], rtol=1e-4, err_msg=column)
+
+
+def test_bounds_chosen_at_random_are_computed_again():
+    made, stored = program("elimination"), table("elimination")
+    row = stored.iloc[chance("elimination").integers(len(stored))]
+    (users,) = made.USERS[np.isclose(made.USERS, row.users, rtol=1e-4)]
+    again = made.proved(row.kernel, [users])
+    assert_allclose([again["upper"][0], again["lower"][0]], [row.upper, row.lower], rtol=1e-4)
+
+
+def test_whole_plays_keep_what_the_proof_needs_in_the_stored_campaigns():
+    """One campaign again; none of the stored ones has a ratio above 1."""
+    made, stored = program("elimination"), table("elimination")
+    assert 0 < stored.rounding.max() < 1
+    assert (stored.groupby("kernel").rounding.diff().dropna() >= 0).all()
+    trial = int(chance("elimination").integers(made.TRIALS))
+    task = runs.problems("matern", made.SEED, trial + 1)[trial]
+    found = list(runs.rounding(task, 10**6, made.SEED, trial, **made.GIVEN))
+    ends, ratios = zip(*found)
+    assert ends[-1] == 10**6 and ends[0] == runs.FIRST
+    most = stored[stored.kernel == "matern"].rounding.max()
+    assert max(ratios[:-1]) <= most * (1 + 1e-4)
+
+
+# ---- data/coverage.csv ---------------------------------------------------------------------------
+
+
+def numbers(text):
+    return np.array(text.split(), float)
+
+
+def test_the_coverage_runs_are_those_declared():
+    made, stored = program("coverage"), table("coverage")
+    batches = stored[stored.learner == "PE"]
+    declared = made.SHORT + made.LONG
+    columns = zip(batches.kernel, batches.reports, batches.eps, batches["T"], batches.runs)
+    found = [(k, kind, None if np.isnan(eps) else eps, T, n) for k, kind, eps, T, n in columns]
+    assert found == declared
+    others = stored[stored.learner != "PE"]
+    keys = zip(others.learner, others.constants, others.scale, others.reports)
+    assert list(keys) == rounds.SETTINGS and set(others.runs) == {made.RUNS}
+    assert [len(numbers(text)) for text in stored.use] == list(stored.runs)
+    assert stored.code.nunique() == 1
+
+
+def test_proved_and_printed_bands_failed_in_no_stored_run():
+    """A failure in one run of ten would be allowed; the pages say what was found."""
+    stored = table("coverage")
+    kept = stored[stored.constants.isin(["proved", "printed"])]
+    assert max(numbers(text).max() for text in kept.use) <= 1
+
+
+@pytest.mark.parametrize("i", range(13))
+def test_runs_of_elimination_chosen_at_random_are_computed_again(i):
+    made, stored = program("coverage"), table("coverage")
+    row = stored[stored.learner == "PE"].iloc[i]
+    eps = None if np.isnan(row.eps) else row.eps
+    trials = chance("coverage").choice(row.runs, 2, replace=False)
+    again = made.of_batches(row.kernel, row.reports, eps, row["T"], [int(x) for x in trials])
+    assert_allclose(again, numbers(row.use)[trials], rtol=6e-3)
+
+
+@pytest.mark.parametrize("setting", rounds.SETTINGS, ids=lambda s: "-".join(map(str, s)))
+def test_the_first_runs_of_each_setting_are_computed_again(setting):
+    stored = table("coverage")
+    (place,) = [i for i, known in enumerate(rounds.SETTINGS) if known == setting]
+    again = rounds.use(setting, 2)
+    assert_allclose(again, numbers(stored.use[place])[:2], rtol=6e-3)
+
+
+# ---- data/onebit.csv -----------------------------------------------------------------------------
+
+
+def test_the_campaigns_on_one_bit_are_those_declared():
+    made, stored = program("onebit"), table("onebit")
+    names = ["experiment", "kernel", "users", "learner", "value"]
+    found = stored[names].drop_duplicates().astype(object)
+    found = found.where(found.notna(), None)
+    assert [tuple(row) for row in found.to_numpy()] == made.CELLS
+    assert len(stored) == len(made.CELLS) * made.FUNCTIONS and stored.code.nunique() == 1
+
+
+def test_campaigns_on_one_bit_chosen_at_random_are_computed_again():
+    made, stored = program("onebit"), table("onebit")
+    for place in chance("onebit").choice(len(stored), 5, replace=False):
+        row = stored.iloc[place]
+        share, choices, most = made.play(made.CELLS[place // made.FUNCTIONS], row.function)
+        assert_allclose(share, row.share, rtol=6e-4)
+        assert_allclose(choices, row.choices, rtol=6e-4)
+        if most is not None:
+            assert_allclose(most, row["at most"], rtol=6e-4)
+
+
+def test_seldom_switching_never_chose_more_often_than_the_theorem_allows():
+    stored = table("onebit")
+    kept = stored[stored["at most"].notna()]
+    assert len(kept) > 400 and (kept.choices <= kept["at most"] * (1 + 1e-3)).all()
+
+
+# ---- data/constants.csv --------------------------------------------------------------------------
+
+
+def test_bounds_on_the_tables_that_are_here_are_computed_again():
+    made, stored = program("constants"), table("constants")
+    kept = stored[stored.what == "bound"]
+    places = [(data, panel) for data in ("stand-in", "original") for panel in made.PANELS]
+    assert list(kept.groupby(["data", "panel"], sort=False).groups) == places
+    here = made.tables()
+    for panel in made.PANELS:
+        again = made.bounds_of(panel, here)
+        part = kept[(kept.panel == panel) & (kept.data == again[0]["data"])]
+        assert list(part["name"]) == [row["name"] for row in again]
+        assert_allclose(part.value, [row["value"] for row in again], rtol=1e-4)
+
+
+def test_regret_at_the_constants_is_that_declared_and_one_learner_is_run_again():
+    made, stored = program("constants"), table("constants")
+    kept = stored[stored.what == "regret"]
+    runs_of = kept.groupby(["name", "constants"], sort=False)
+    assert list(runs_of.groups) == made.RUNS and set(runs_of.size()) == {len(made.ROUNDS)}
+    again = made.regret("MoMA", "printed")
+    part = runs_of.get_group(("MoMA", "printed"))
+    assert_allclose(part.value, [row["value"] for row in again], rtol=1e-4)
