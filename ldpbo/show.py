@@ -36,7 +36,8 @@ SVG_LINK = (
     "this.closest('.ldpbo-figure').querySelector('img').src\">SVG</a>"
 )
 
-origin.check_parameters()  # every notebook imports this module after its parameters
+# Every notebook imports this module after its parameters: they are checked, and put into form.
+vars(sys.modules["__main__"]).update(origin.check_parameters())
 
 
 # ---- Numbers as text -----------------------------------------------------------------------------

@@ -802,21 +802,56 @@ def test_a_parameter_that_the_notebook_does_not_have_is_refused_in_words():
         "unknown parameter epsilon: this notebook has eps, users, csv; do you mean eps?"
     )
     provenance.check_parameters([*CELLS, "# Parameters\neps = 2\nusers = 5\n", "import numpy"])
-    provenance.check_parameters(CELLS)
-    provenance.check_parameters()  # outside a notebook
+    assert provenance.check_parameters(CELLS) == {}
+    assert provenance.check_parameters() == {}  # outside a notebook
 
 
-@pytest.mark.parametrize("given, went_on", [("epsilon", False), ("eps", True)])
-def test_papermill_itself_is_stopped(given, went_on, tmp_path):
+@pytest.mark.parametrize(
+    "value, default, becomes",
+    [
+        (1e6, 20000, 1_000_000),
+        ("1e3", 20000, 1000),
+        ("100_000", 20000, 100_000),
+        (2, 1.0, 2),
+        (1, [1.0, 0.1], [1]),
+        ("1, 0.5,0.1", [1.0, 0.1], [1, 0.5, 0.1]),
+        ("TGP,PE", ["TGP"], ["TGP", "PE"]),
+        ('["TGP", "PE"]', ["TGP"], ["TGP", "PE"]),
+        ("['TGP']", ["TGP"], ["TGP"]),
+        (["TGP"], ["ATA"], ["TGP"]),
+        ("user,film,stars", [], ["user", "film", "stars"]),
+        (1e3, [500, 501], [1000]),
+        (False, [], False),
+        (None, 3, None),
+        ("a,b.csv", "", "a,b.csv"),
+    ],
+)
+def test_a_parameter_of_the_command_line_takes_the_form_of_the_notebooks_own(
+    value, default, becomes
+):
+    given = [f"x = {default!r}", f"# Parameters\nx = {value!r}\n"]
+    (settled,) = provenance.check_parameters(given).values()
+    assert settled == becomes
+    assert type(settled) is type(becomes)
+
+
+@pytest.mark.parametrize("value", [2.5, "many", "1e3.5", float("inf")])
+def test_a_number_of_users_that_is_none_is_refused(value):
+    with pytest.raises(ValueError, match="users = .*: must be a whole number, such as 1000"):
+        provenance.settled("users", value, 20000)
+
+
+@pytest.mark.parametrize("given, went_on", [("epsilon", False), ("users", True)])
+def test_papermill_itself_is_stopped_and_whole_numbers_stay_whole(given, went_on, tmp_path):
     nbformat = pytest.importorskip("nbformat")
     pytest.importorskip("papermill")
     new = nbformat.v4
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python", "language": "python"}}
-    code = "from ldpbo import show"
+    code = "from ldpbo import show\nassert type(users) is int, users"
     parameters = new.new_code_cell(CELLS[1], metadata={"tags": ["parameters"]})
     cells = [new.new_markdown_cell("# Page"), parameters, new.new_code_cell(code)]
     nbformat.write(new.new_notebook(cells=cells, metadata=kernel), tmp_path / "page.ipynb")
-    words = ["-m", "papermill", "page.ipynb", "out.ipynb", "-p", given, "2"]
+    words = ["-m", "papermill", "page.ipynb", "out.ipynb", "-p", given, "2e3"]
     done = subprocess.run(
         [sys.executable, *words],
         cwd=tmp_path,
