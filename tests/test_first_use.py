@@ -964,6 +964,35 @@ def test_nothing_is_recommended_whose_interval_reaches_uniform_play():
     assert forecast.choose(sure) == "c"
 
 
+def test_the_advice_says_what_the_trials_show_and_no_more():
+    from notebooks.own import forecast
+
+    def advise(**means):
+        spread = np.array([-0.01, 0.0, 0.01])
+        finals = dict.fromkeys(forecast.CANDIDATES, 1.0 + spread)
+        finals |= {label.replace("_", ", "): mean + spread for label, mean in means.items()}
+        return forecast.advise(finals)
+
+    choice, text = advise()
+    assert "**no recommendation**: none of the four is shown to beat uniform play" in text
+    assert all(label in text for label in forecast.CANDIDATES)  # that all were tried
+    choice, text = advise(elimination_order=0.5)
+    assert choice == "elimination, order" and "**use elimination, order constants" in text
+    assert "Neither proved learner is shown" in text
+    choice, text = advise(**{"GP-UCB_order": 0.5, "GP-UCB_proved": 0.7})
+    assert choice == "GP-UCB, proved" and "**use GP-UCB, proved constants" in text
+    assert "Without a proof, GP-UCB, order constants lose less: 0.50" in text
+    single = {label: np.array([0.3]) for label in forecast.CANDIDATES}
+    assert "one trial gives no interval" in forecast.advise(single)[1]
+
+
+def test_numbers_of_users_have_two_digits():
+    from notebooks.own import forecast
+
+    said = [forecast.count(x) for x in (13_667_164, 757_525, 2.5e9, np.inf)]
+    assert said == ["14 million", "760,000", "2.5 billion", "beyond 10¹⁰"]
+
+
 @pytest.mark.parametrize("users, says", [(20, "no arm can be named yet"), (60_000, "Film D")])
 def test_the_printed_program_names_the_right_arm_or_none(tmp_path, users, says):
     from notebooks.own import forecast, program

@@ -14,7 +14,7 @@ known = core.table_problem(seen, low=low, high=high, B={B:.6g})
 problem = core.Problem(K=known.K, B=known.B, F=known.F, R=known.R, Y=known.Y)  # no f
 learner = core.make({learner!r}, problem, {users}, eps={eps:g}, rng=0,
                     curator=core.OneBit, {options})
-device = np.random.default_rng()            # SystemRandom in earnest: see notebooks/deploy
+device = np.random.default_rng()            # for real users: client.py of notebooks/deploy
 
 def ask_users(arm, count):                  # replace: rewards of `count` new users
     return device.choice(table.values[:, arm], count)
