@@ -136,6 +136,8 @@ def test_pip_install_makes_the_module_importable_with_its_stand_in_data(tmp_path
     for name in ("pyproject.toml", "README.md", "LICENSE", "ldpbo_core.py", "ldpbo_bounds.py"):
         shutil.copy(ROOT / name, source)
     shutil.copytree(ROOT / "ldpbo", source / "ldpbo")
+    (source / "tools").mkdir()
+    shutil.copy(ROOT / "tools/pip_backend.py", source / "tools")
     (source / "data").mkdir()
     for file in (ROOT / "data").glob("*.*"):  # the data travel with their licences
         shutil.copy(file, source / "data")
@@ -146,8 +148,10 @@ def test_pip_install_makes_the_module_importable_with_its_stand_in_data(tmp_path
     there = dict(env=env, cwd=tmp_path)
     python = str(venv / "bin" / "python")
     offline = ["--no-deps", "--no-build-isolation", "--no-index", "--ignore-installed"]
+    before = sorted(source.rglob("*"))
     install = run(python, "-m", "pip", "install", "-q", *offline, str(source), **there)
     assert install.returncode == 0, install.stderr
+    assert [p for p in sorted(source.rglob("*")) if "__pycache__" not in p.parts] == before
     program = (
         "import ldpbo_bounds, ldpbo_core as l; p = l.stock_problem(); print(l.__file__); "
         "print(p.provenance, p.n, l.light_problem().n); "
