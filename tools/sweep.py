@@ -170,8 +170,9 @@ def describe_cells(cells, todo, stale, everything):
     """Say how many cells are kept, and which of those to compute were kept by another code."""
     old = {describe(cell): stale.get(json.dumps(cell, sort_keys=True)) for cell in todo}
     old = {which: code for which, code in old.items() if code}
+    kept = len(cells) - len(todo)
     say(
-        f"  to make it again, {len(cells)} cells: {len(cells) - len(todo)} kept in _build, {len(todo)} to compute,"
+        f"  to make it again, {len(cells)} cells: {kept} kept in _build, {len(todo)} to compute,"
         f" {len(old)} of them stale (core {CODE})"
     )
     shown = list(old.items()) if everything else list(old.items())[:5]
