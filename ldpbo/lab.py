@@ -1,7 +1,7 @@
 """JupyterLab shows the numbers of the prose in a notebook that was run there.
 
-{glue:text} is filled in when the book is built. In JupyterLab, with its extension for MyST, the name
-of the number stands in its place; a few lines of JavaScript put the number there.
+{glue:text} is filled in when the book is built. In JupyterLab, with its extension for MyST, the
+name of the number stands in its place; a few lines of JavaScript put the number there.
 """
 
 import json
