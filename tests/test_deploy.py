@@ -926,6 +926,11 @@ def test_the_python_client_asks_a_person(server):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("arm ")
     assert done.stdout.endswith("your reward? counted\n")
+    for eps, reward, why in (("0.5", "0.7", "eps <= 0.5"), ("2", "much", "could not convert")):
+        command[-1] = f"--eps={eps}"
+        done = subprocess.run(command, input=reward, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1 and "Traceback" not in done.stderr
+        assert done.stderr.startswith("Stopped. ") and why in done.stderr
     server.kill()
     assert len(server.log) == 1
 
