@@ -863,6 +863,30 @@ def test_papermill_itself_is_stopped_and_whole_numbers_stay_whole(given, went_on
     assert ("unknown parameter epsilon" in done.stderr) is not went_on
 
 
+def test_a_page_that_needs_another_takes_it_from_either_build_or_says_how_to_run_it(
+    tmp_path, monkeypatch
+):
+    from ldpbo import results
+
+    monkeypatch.setattr(results, "ROOT", tmp_path)
+    monkeypatch.delenv("LDPBO_PAGES", raising=False)
+    with pytest.raises(FileNotFoundError, match="tools/build.py panel_2a`, with --quick"):
+        results.load("panel_2a", "fig-x")
+    table = {"name": "fig-x", "columns": {"t": [1.0]}}
+    notebook = {"cells": [{"outputs": [{"data": {results.TABLE: table}}]}]}
+    for part in ("quick/", ""):
+        path = tmp_path / f"_build/{part}src/book/pages/panel_2a.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(notebook))
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            assert results.load("panel_2a", "fig-x")["t"].tolist() == [1.0]
+        assert len(said) == (part == "quick/")
+    monkeypatch.setenv("LDPBO_PAGES", str(tmp_path / "elsewhere"))
+    with pytest.raises(FileNotFoundError):
+        results.load("panel_2a", "fig-x")
+
+
 # ---- The page "Add your own" ---------------------------------------------------------------------
 
 
