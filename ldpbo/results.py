@@ -242,7 +242,7 @@ def executed(page):
             return path
     raise FileNotFoundError(
         f"the page {page} has not been run, and this page uses its numbers: run it by "
-        f"`.venv/bin/python tools/build.py {page}`, with --quick at small sizes; `make book` runs all"
+        f"`.venv/bin/python tools/build.py {page}`, with --quick at small sizes, or `make book`"
     )
 
 
