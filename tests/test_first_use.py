@@ -490,6 +490,14 @@ def test_the_recipe_learns_where_the_papers_bounds_do_not():
     assert regret[1] < 0.7 * regret[0]
 
 
+def test_one_recipe_for_range_noise_and_norm_and_every_page_of_use_leads_to_it():
+    read = lambda name: (ROOT / name).read_text("utf-8")
+    assert read("notebooks/which.ipynb").count("(sec-recipe)=") == 1
+    for name in ("notebooks/own.ipynb", "notebooks/deploy.ipynb", "book/reproduce.md"):
+        assert "{ref}`the recipe <sec-recipe>`" in read(name), name
+    assert "the recipe" in read("README.md")
+
+
 @pytest.mark.parametrize(
     "range_, words",
     [
