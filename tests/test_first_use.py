@@ -895,6 +895,22 @@ def test_a_page_that_needs_another_takes_it_from_either_build_or_says_how_to_run
         results.load("panel_2a", "fig-x")
 
 
+def test_the_sliders_say_in_a_line_what_is_refused(monkeypatch, capsys):
+    from types import SimpleNamespace
+
+    from notebooks.panel import controls
+
+    parent = {"metadata": {"cellId": "x"}}
+    shell = SimpleNamespace(kernel=SimpleNamespace(get_parent=lambda _: parent))
+    monkeypatch.setattr(controls, "get_ipython", lambda: shell)
+    given = dict(problem="synthetic", kernel="se", lengthscale=0.2, eps=1.0, T=40, trials=2, seed=0)
+    more = dict(lam=1.0, constants="proved", beta_scale=1.0, k=None, delta=0.1, acc=0.1)
+    box = controls.make(names=["ATA"], **given, **more)
+    box.children[1].click()
+    said = capsys.readouterr().out
+    assert "constants = 'proved'" in said and "Traceback" not in said
+
+
 # ---- The page "Add your own" ---------------------------------------------------------------------
 
 
