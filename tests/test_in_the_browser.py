@@ -119,6 +119,22 @@ def test_scripts_are_for_jupyterlab_alone(monkeypatch):
     assert json.dumps(lab.texts("x", 1)) in shown[0].data
 
 
+def test_a_notebook_that_papermill_ran_gets_its_numbers(tmp_path, monkeypatch):
+    glued = {"data": {lab.GLUED: "0.125"}, "metadata": {"scrapbook": {"name": "x"}}}
+    prose = ["about {glue:text}`x:.2f`,\n", "{glue:text}`x` and {glue:text}`y`"]
+    cells = [
+        {"cell_type": "markdown", "source": prose},
+        {"cell_type": "code", "source": [], "outputs": [glued, {"text": "printed"}]},
+    ]
+    path = tmp_path / "out.ipynb"
+    path.write_text(json.dumps({"cells": cells}), "utf-8")
+    monkeypatch.setattr(sys, "argv", ["lab", str(path)])
+    lab.main()
+    filled = json.loads(path.read_text("utf-8"))["cells"]
+    assert filled[0]["source"] == ["about 0.12,\n", "0.125 and {glue:text}`y`"]
+    assert filled[1] == cells[1]
+
+
 def test_the_environment_has_the_extension_that_shows_our_markdown():
     lock = (ROOT / "requirements.lock").read_text("utf-8")
     assert "\njupyterlab-myst==" in lock
