@@ -13,6 +13,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from IPython.display import Javascript, display
 
@@ -43,7 +44,7 @@ fill();
 """
 
 
-def texts(name: str, value) -> dict[str, str]:
+def texts(name: str, value: Any) -> dict[str, str]:
     """Write a value in every form that prose may ask for: {"name": ..., "name:.2f": ...}."""
     found = {name: str(value)}
     if isinstance(value, (int, float)):
@@ -51,7 +52,7 @@ def texts(name: str, value) -> dict[str, str]:
     return found
 
 
-def tell(name: str, value) -> None:
+def tell(name: str, value: Any) -> None:
     """Let the notebook that is open in JupyterLab show a value; elsewhere do nothing."""
     if "JPY_SESSION_NAME" in os.environ:  # set by Jupyter's server, and not by papermill
         display(Javascript(SCRIPT.replace("TEXTS", json.dumps(texts(name, value)))))
