@@ -237,7 +237,7 @@ def executed(page):
     for folder in [Path(building)] if building else [book, quick]:
         path = folder / f"{page}.ipynb"
         if path.exists():
-            if folder == quick:
+            if folder == quick and not building:
                 warnings.warn(f"{page} is that of a quick build, at small sizes", stacklevel=3)
             return path
     raise FileNotFoundError(

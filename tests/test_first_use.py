@@ -890,6 +890,10 @@ def test_a_page_that_needs_another_takes_it_from_either_build_or_says_how_to_run
             warnings.simplefilter("always")
             assert results.load("panel_2a", "fig-x")["t"].tolist() == [1.0]
         assert len(said) == (part == "quick/")
+    monkeypatch.setenv("LDPBO_PAGES", str(tmp_path / "_build/quick/src/book/pages"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results.load("panel_2a", "fig-x")  # a quick build that runs now
     monkeypatch.setenv("LDPBO_PAGES", str(tmp_path / "elsewhere"))
     with pytest.raises(FileNotFoundError):
         results.load("panel_2a", "fig-x")
