@@ -116,7 +116,7 @@ def test_the_api_page_begins_with_a_line_for_each_name_that_leads_to_its_entry()
 
 
 def test_docstrings_are_rendered_on_the_api_page():
-    doc = """The sum of *all* x[i], see `f`.
+    doc = """The sum of *all* x[i] up to 1e-9, see `f(1e-9)`.
 
     n: how many; `None`
     a, b: two
@@ -132,7 +132,7 @@ def test_docstrings_are_rendered_on_the_api_page():
     told = frozenset(["n", "a", "b"])
     assert api.rendered(inspect.cleandoc(doc), told) == "\n\n".join(
         [
-            r"The sum of \*all\* x\[i\], see `f`.",
+            r"The sum of \*all\* x\[i\] up to `1e-9`, see `f(1e-9)`.",
             "- `n`: how many; `None`\n- `a`, `b`: two of them\nNote: none",
             "```text\ntable  of\nsigns\n```",
             "```python\n>>> f(1)\n2\n```",

@@ -187,10 +187,14 @@ def prose(line: str, parameters: frozenset[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Protect what Markdown would take for its own signs, outside of `code`."""
+    """Protect what Markdown would take for its own signs, outside of `code`; 1e-9 is code."""
     parts = re.split(r"(`[^`]*`)", text)
-    parts[::2] = [re.sub(r"([\\*_$<>\[\]{}|~#])", r"\\\1", part) for part in parts[::2]]
-    parts[1::2] = [part.replace("|", "\\|") for part in parts[1::2]]
+    for i, part in enumerate(parts):
+        if part.startswith("`"):
+            parts[i] = part.replace("|", r"\|")
+        else:
+            safe = re.sub(r"([\\*_$<>\[\]{}|~#])", r"\\\1", part)
+            parts[i] = re.sub(r"(?<![\w.])(\d(?:\.\d+)?e[+-]?\d+)(?!\w)", r"`\1`", safe)
     return "".join(parts)
 
 
