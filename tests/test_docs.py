@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +123,19 @@ def test_the_core_imports_numpy_and_the_standard_library_only():
     out = run(sys.executable, "-c", program, cwd=ROOT, check=True).stdout
     packages = {module.split(".")[0] for module in out.split()}
     assert packages - set(sys.stdlib_module_names) <= {"ldpbo_core", "ldpbo", "numpy"}
+
+
+def test_a_source_distribution_can_be_built_from_as_well(tmp_path, monkeypatch):
+    pytest.importorskip("setuptools", minversion="77")
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    monkeypatch.chdir(ROOT)
+    import pip_backend
+
+    name = pip_backend.build_sdist(str(tmp_path))
+    with tarfile.open(tmp_path / name) as archive:
+        files = {file.partition("/")[2] for file in archive.getnames()}
+    assert {"tools/pip_backend.py", "pyproject.toml", "ldpbo_core.py", "data/stocks.csv"} <= files
+    assert not list(ROOT.glob("*.egg-info"))
 
 
 def test_pip_install_makes_the_module_importable_with_its_stand_in_data(tmp_path):

@@ -28,6 +28,7 @@ def copy_package(folder):
         target = folder / path.relative_to(here)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
+    (folder / "MANIFEST.in").write_text("include tools/pip_backend.py\n")  # of an sdist
 
 
 def in_a_copy(hook):
