@@ -10,6 +10,7 @@ code of this book.
 
 import json
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -231,14 +232,28 @@ def csv(data):
     return pd.DataFrame(series).to_csv(index=False, lineterminator="\n")
 
 
+def executed(page):
+    """Find the executed page: that of the build that runs now, else of the last full or quick one.
+
+    A notebook that is run by hand, in JupyterLab or by papermill, has no build of its own.
+    """
+    book, quick = (ROOT / f"_build/{part}src/book/pages" for part in ("", "quick/"))
+    building = os.environ.get("LDPBO_PAGES")
+    for folder in [Path(building)] if building else [book, quick]:
+        path = folder / f"{page}.ipynb"
+        if path.exists():
+            if folder == quick and not building:
+                warnings.warn(f"{page} is that of a quick build, at small sizes", stacklevel=3)
+            return path
+    raise FileNotFoundError(
+        f"the page {page} has not been run, and this page uses its numbers: run it by "
+        f"`.venv/bin/python tools/build.py {page}`, with --quick at small sizes, or `make book`"
+    )
+
+
 def load(page, name):
     """Read the data of figure `name` of an executed page -> {column: array}; text stays text."""
-    folder = Path(os.environ.get("LDPBO_PAGES", ROOT / "_build/src/book/pages"))
-    path = folder / f"{page}.ipynb"
-    if not path.exists():
-        raise FileNotFoundError(
-            f"{path.name} has not been executed yet: run `make book` (or `make quick`) first"
-        )
+    path = executed(page)
     notebook = json.loads(path.read_text("utf-8"))  # nbformat would take 2 s to import
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):

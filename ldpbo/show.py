@@ -26,7 +26,7 @@ from IPython import get_ipython
 from IPython.display import HTML, clear_output, display
 from tqdm import tqdm
 
-from ldpbo import plots, results
+from ldpbo import lab, plots, results
 from ldpbo import provenance as origin
 
 GLUED = "application/papermill.record/"  # a value for the prose; the build puts it in
@@ -36,7 +36,8 @@ SVG_LINK = (
     "this.closest('.ldpbo-figure').querySelector('img').src\">SVG</a>"
 )
 
-origin.check_parameters()  # every notebook imports this module after its parameters
+# Every notebook imports this module after its parameters: they are checked, and put into form.
+vars(sys.modules["__main__"]).update(origin.check_parameters())
 
 
 # ---- Numbers as text -----------------------------------------------------------------------------
@@ -140,6 +141,7 @@ def glue(name, value):
     value = value.item() if isinstance(value, np.generic) else value
     scrapbook = {"name": name, "mime_prefix": GLUED}
     display({GLUED + "text/plain": repr(value)}, raw=True, metadata={"scrapbook": scrapbook})
+    lab.tell(name, value)
 
 
 def glue_all(prefix, values):

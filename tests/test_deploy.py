@@ -12,6 +12,7 @@ import json
 import math
 import os
 import random
+import re
 import resource
 import secrets
 import shutil
@@ -314,6 +315,17 @@ def test_two_servers_on_one_file_are_refused(tmp_path, server):
     said = "Stopped. .*another server is at work"
     with pytest.raises(RuntimeError, match=said), running(tmp_path / "learner.npz"):
         pass
+
+
+def test_a_folder_that_is_not_there_and_a_port_that_is_taken_are_said(tmp_path, server):
+    with pytest.raises(RuntimeError, match="Stopped. .*nowhere.*: No such file or directory"):
+        with running(tmp_path / "nowhere/learner.npz"):
+            pass
+    words = [sys.executable, str(campaign.HERE / "server.py"), str(tmp_path / "other.npz")]
+    words.append(f"--port={server.port}")
+    done = subprocess.run(words, env=campaign.ENV, capture_output=True, text=True)
+    assert re.search(rf"Stopped. port {server.port}: Address already in use", done.stderr)
+    assert "Traceback" not in done.stderr
 
 
 # ---- Many users at once --------------------------------------------------------------------------
@@ -914,6 +926,11 @@ def test_the_python_client_asks_a_person(server):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("arm ")
     assert done.stdout.endswith("your reward? counted\n")
+    for eps, reward, why in (("0.5", "0.7", "eps <= 0.5"), ("2", "much", "could not convert")):
+        command[-1] = f"--eps={eps}"
+        done = subprocess.run(command, input=reward, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1 and "Traceback" not in done.stderr
+        assert done.stderr.startswith("Stopped. ") and why in done.stderr
     server.kill()
     assert len(server.log) == 1
 

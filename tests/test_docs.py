@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +125,19 @@ def test_the_core_imports_numpy_and_the_standard_library_only():
     assert packages - set(sys.stdlib_module_names) <= {"ldpbo_core", "ldpbo", "numpy"}
 
 
+def test_a_source_distribution_can_be_built_from_as_well(tmp_path, monkeypatch):
+    pytest.importorskip("setuptools", minversion="77")
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    monkeypatch.chdir(ROOT)
+    import pip_backend
+
+    name = pip_backend.build_sdist(str(tmp_path))
+    with tarfile.open(tmp_path / name) as archive:
+        files = {file.partition("/")[2] for file in archive.getnames()}
+    assert {"tools/pip_backend.py", "pyproject.toml", "ldpbo_core.py", "data/stocks.csv"} <= files
+    assert not list(ROOT.glob("*.egg-info"))
+
+
 def test_pip_install_makes_the_module_importable_with_its_stand_in_data(tmp_path):
     """Into a new environment, offline, from a copy of the checkout.
 
@@ -136,6 +150,8 @@ def test_pip_install_makes_the_module_importable_with_its_stand_in_data(tmp_path
     for name in ("pyproject.toml", "README.md", "LICENSE", "ldpbo_core.py", "ldpbo_bounds.py"):
         shutil.copy(ROOT / name, source)
     shutil.copytree(ROOT / "ldpbo", source / "ldpbo")
+    (source / "tools").mkdir()
+    shutil.copy(ROOT / "tools/pip_backend.py", source / "tools")
     (source / "data").mkdir()
     for file in (ROOT / "data").glob("*.*"):  # the data travel with their licences
         shutil.copy(file, source / "data")
@@ -146,8 +162,10 @@ def test_pip_install_makes_the_module_importable_with_its_stand_in_data(tmp_path
     there = dict(env=env, cwd=tmp_path)
     python = str(venv / "bin" / "python")
     offline = ["--no-deps", "--no-build-isolation", "--no-index", "--ignore-installed"]
+    before = sorted(source.rglob("*"))
     install = run(python, "-m", "pip", "install", "-q", *offline, str(source), **there)
     assert install.returncode == 0, install.stderr
+    assert [p for p in sorted(source.rglob("*")) if "__pycache__" not in p.parts] == before
     program = (
         "import ldpbo_bounds, ldpbo_core as l; p = l.stock_problem(); print(l.__file__); "
         "print(p.provenance, p.n, l.light_problem().n); "

@@ -1,5 +1,6 @@
 """`make` and its .venv, on a project that locks two small packages: nobody is left without one."""
 
+import argparse
 import ast
 import hashlib
 import importlib
@@ -156,6 +157,23 @@ def test_a_folder_that_may_not_be_written_is_a_message_and_enough_where_all_is_t
     (made.root / ".venv.lock").unlink()
     (made.root / ".venv.lock").mkdir()
     assert made("venv").returncode == 0
+
+
+def test_in_a_checkout_that_may_not_be_written_the_programs_work_elsewhere(tmp_path, monkeypatch):
+    """What builds share goes where --out says; a status is read without a lock."""
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    store = importlib.import_module("store")
+    sweep = importlib.import_module("sweep")
+    for folder in ("_build", "."):
+        monkeypatch.setattr(store, "ROOT", tmp_path)
+        (tmp_path / folder).mkdir(exist_ok=True)
+    assert store.shared(tmp_path / "out") == tmp_path / "_build"
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    assert store.shared(tmp_path / "out") == tmp_path / "out"
+    monkeypatch.setattr(sweep, "ROOT", tmp_path / "nowhere")
+    args = argparse.Namespace(out=None, status=True, stand_ins=False)
+    assert sweep.sweep("judge", args, None) == 0
+    assert not (tmp_path / "nowhere").exists()
 
 
 @pytest.fixture(scope="module")

@@ -490,6 +490,14 @@ def test_the_recipe_learns_where_the_papers_bounds_do_not():
     assert regret[1] < 0.7 * regret[0]
 
 
+def test_one_recipe_for_range_noise_and_norm_and_every_page_of_use_leads_to_it():
+    read = lambda name: (ROOT / name).read_text("utf-8")
+    assert read("notebooks/which.ipynb").count("(sec-recipe)=") == 1
+    for name in ("notebooks/own.ipynb", "notebooks/deploy.ipynb", "book/reproduce.md"):
+        assert "{ref}`the recipe <sec-recipe>`" in read(name), name
+    assert "the recipe" in read("README.md")
+
+
 @pytest.mark.parametrize(
     "range_, words",
     [
@@ -802,21 +810,56 @@ def test_a_parameter_that_the_notebook_does_not_have_is_refused_in_words():
         "unknown parameter epsilon: this notebook has eps, users, csv; do you mean eps?"
     )
     provenance.check_parameters([*CELLS, "# Parameters\neps = 2\nusers = 5\n", "import numpy"])
-    provenance.check_parameters(CELLS)
-    provenance.check_parameters()  # outside a notebook
+    assert provenance.check_parameters(CELLS) == {}
+    assert provenance.check_parameters() == {}  # outside a notebook
 
 
-@pytest.mark.parametrize("given, went_on", [("epsilon", False), ("eps", True)])
-def test_papermill_itself_is_stopped(given, went_on, tmp_path):
+@pytest.mark.parametrize(
+    "value, default, becomes",
+    [
+        (1e6, 20000, 1_000_000),
+        ("1e3", 20000, 1000),
+        ("100_000", 20000, 100_000),
+        (2, 1.0, 2),
+        (1, [1.0, 0.1], [1]),
+        ("1, 0.5,0.1", [1.0, 0.1], [1, 0.5, 0.1]),
+        ("TGP,PE", ["TGP"], ["TGP", "PE"]),
+        ('["TGP", "PE"]', ["TGP"], ["TGP", "PE"]),
+        ("['TGP']", ["TGP"], ["TGP"]),
+        (["TGP"], ["ATA"], ["TGP"]),
+        ("user,film,stars", [], ["user", "film", "stars"]),
+        (1e3, [500, 501], [1000]),
+        (False, [], False),
+        (None, 3, None),
+        ("a,b.csv", "", "a,b.csv"),
+    ],
+)
+def test_a_parameter_of_the_command_line_takes_the_form_of_the_notebooks_own(
+    value, default, becomes
+):
+    given = [f"x = {default!r}", f"# Parameters\nx = {value!r}\n"]
+    (settled,) = provenance.check_parameters(given).values()
+    assert settled == becomes
+    assert type(settled) is type(becomes)
+
+
+@pytest.mark.parametrize("value", [2.5, "many", "1e3.5", float("inf")])
+def test_a_number_of_users_that_is_none_is_refused(value):
+    with pytest.raises(ValueError, match="users = .*: must be a whole number, such as 1000"):
+        provenance.settled("users", value, 20000)
+
+
+@pytest.mark.parametrize("given, went_on", [("epsilon", False), ("users", True)])
+def test_papermill_itself_is_stopped_and_whole_numbers_stay_whole(given, went_on, tmp_path):
     nbformat = pytest.importorskip("nbformat")
     pytest.importorskip("papermill")
     new = nbformat.v4
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python", "language": "python"}}
-    code = "from ldpbo import show"
+    code = "from ldpbo import show\nassert type(users) is int, users"
     parameters = new.new_code_cell(CELLS[1], metadata={"tags": ["parameters"]})
     cells = [new.new_markdown_cell("# Page"), parameters, new.new_code_cell(code)]
     nbformat.write(new.new_notebook(cells=cells, metadata=kernel), tmp_path / "page.ipynb")
-    words = ["-m", "papermill", "page.ipynb", "out.ipynb", "-p", given, "2"]
+    words = ["-m", "papermill", "page.ipynb", "out.ipynb", "-p", given, "2e3"]
     done = subprocess.run(
         [sys.executable, *words],
         cwd=tmp_path,
@@ -826,6 +869,50 @@ def test_papermill_itself_is_stopped(given, went_on, tmp_path):
     )
     assert (done.returncode == 0) is went_on
     assert ("unknown parameter epsilon" in done.stderr) is not went_on
+
+
+def test_a_page_that_needs_another_takes_it_from_either_build_or_says_how_to_run_it(
+    tmp_path, monkeypatch
+):
+    from ldpbo import results
+
+    monkeypatch.setattr(results, "ROOT", tmp_path)
+    monkeypatch.delenv("LDPBO_PAGES", raising=False)
+    with pytest.raises(FileNotFoundError, match="tools/build.py panel_2a`, with --quick"):
+        results.load("panel_2a", "fig-x")
+    table = {"name": "fig-x", "columns": {"t": [1.0]}}
+    notebook = {"cells": [{"outputs": [{"data": {results.TABLE: table}}]}]}
+    for part in ("quick/", ""):
+        path = tmp_path / f"_build/{part}src/book/pages/panel_2a.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(notebook))
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            assert results.load("panel_2a", "fig-x")["t"].tolist() == [1.0]
+        assert len(said) == (part == "quick/")
+    monkeypatch.setenv("LDPBO_PAGES", str(tmp_path / "_build/quick/src/book/pages"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results.load("panel_2a", "fig-x")  # a quick build that runs now
+    monkeypatch.setenv("LDPBO_PAGES", str(tmp_path / "elsewhere"))
+    with pytest.raises(FileNotFoundError):
+        results.load("panel_2a", "fig-x")
+
+
+def test_the_sliders_say_in_a_line_what_is_refused(monkeypatch, capsys):
+    from types import SimpleNamespace
+
+    from notebooks.panel import controls
+
+    parent = {"metadata": {"cellId": "x"}}
+    shell = SimpleNamespace(kernel=SimpleNamespace(get_parent=lambda _: parent))
+    monkeypatch.setattr(controls, "get_ipython", lambda: shell)
+    given = dict(problem="synthetic", kernel="se", lengthscale=0.2, eps=1.0, T=40, trials=2, seed=0)
+    more = dict(lam=1.0, constants="proved", beta_scale=1.0, k=None, delta=0.1, acc=0.1)
+    box = controls.make(names=["ATA"], **given, **more)
+    box.children[1].click()
+    said = capsys.readouterr().out
+    assert "constants = 'proved'" in said and "Traceback" not in said
 
 
 # ---- The page "Add your own" ---------------------------------------------------------------------
@@ -927,6 +1014,35 @@ def test_nothing_is_recommended_whose_interval_reaches_uniform_play():
     assert forecast.choose(unsure) is None
     sure = unsure | {"c": np.array([0.5, 0.52, 0.51]), "d": np.array([0.6, 0.62, 0.61])}
     assert forecast.choose(sure) == "c"
+
+
+def test_the_advice_says_what_the_trials_show_and_no_more():
+    from notebooks.own import forecast
+
+    def advise(**means):
+        spread = np.array([-0.01, 0.0, 0.01])
+        finals = dict.fromkeys(forecast.CANDIDATES, 1.0 + spread)
+        finals |= {label.replace("_", ", "): mean + spread for label, mean in means.items()}
+        return forecast.advise(finals)
+
+    choice, text = advise()
+    assert "**no recommendation**: none of the four is shown to beat uniform play" in text
+    assert all(label in text for label in forecast.CANDIDATES)  # that all were tried
+    choice, text = advise(elimination_order=0.5)
+    assert choice == "elimination, order" and "**use elimination, order constants" in text
+    assert "Neither proved learner is shown" in text
+    choice, text = advise(**{"GP-UCB_order": 0.5, "GP-UCB_proved": 0.7})
+    assert choice == "GP-UCB, proved" and "**use GP-UCB, proved constants" in text
+    assert "Without a proof, GP-UCB, order constants lose less: 0.50" in text
+    single = {label: np.array([0.3]) for label in forecast.CANDIDATES}
+    assert "one trial gives no interval" in forecast.advise(single)[1]
+
+
+def test_numbers_of_users_have_two_digits():
+    from notebooks.own import forecast
+
+    said = [forecast.count(x) for x in (13_667_164, 757_525, 2.5e9, np.inf)]
+    assert said == ["14 million", "760,000", "2.5 billion", "beyond 10¹⁰"]
 
 
 @pytest.mark.parametrize("users, says", [(20, "no arm can be named yet"), (60_000, "Film D")])

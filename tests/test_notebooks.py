@@ -318,8 +318,19 @@ def test_your_own_table_gives_a_recommendation_a_statement_and_a_program(tmp_pat
     assert "{glue:" not in (tmp_path / "out.ipynb").read_text("utf-8")
 
 
-def test_the_python_of_the_readme_runs():
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), flags=re.S)
+@pytest.mark.parametrize("file", ["README.md", "book/reproduce.md"])
+def test_the_python_of_the_readme_runs_and_the_table_is_learned(file, monkeypatch, capsys):
+    """The snippet that a practitioner copies says how much it learned: well below uniform play."""
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / file).read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.S)
     assert blocks
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+        names = {}
+        exec(compile(block, file, "exec"), names)
+        if "read_table" in block:
+            run = names["result"]
+            share = run.regret[0, :, -1] / (5000 * run.records["uniform"])
+            assert (share < 0.9).all()
+            assert "regret/uniform: GP-UCB 0." in capsys.readouterr().out
+    assert "read_table" in text and "low=" in text and "recipe" in text

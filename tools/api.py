@@ -1,10 +1,13 @@
 """The API page lists every public name of the modules: signature, docstring, link to the source."""
 
 import ast
+import dataclasses
 import functools
 import html
 import inspect
+import itertools
 import re
+import textwrap
 from pathlib import Path
 
 import ldpbo_core
@@ -13,10 +16,14 @@ from store import ROOT
 
 MODULES = (ldpbo_core, datasets, campaigns, saving, bounds, audit, posterior, checks)
 FULL = 80  # a line of at least so many characters was broken because it was full
+START = (  # what most programs need, in the order of use
+    "read_table table_problem function_problem Problem OneBit CTL Sums make Learner Learner.ask"
+    " Learner.tell Learner.plan Learner.tell_sums Learner.best simulate simulate_batches load"
+).split()
 INTRODUCTION = """# API
 
-Every public name of the modules, in the order of the source: signature and docstring as they stand
-there."""
+What most programs need, then every public name of the modules in the order of the source, each with
+a line in the table of its module. A name leads to its signature and its docstring."""
 
 
 @functools.cache
@@ -42,37 +49,153 @@ def source_link(path: str, name: str, text: str, up: str = "../") -> str:
 
 
 def page() -> str:
-    """Write the whole page."""
-    parts = [INTRODUCTION]
-    for module in MODULES:
+    """Write the whole page: a table of what most programs need, then module after module."""
+    found = {module: entries(module) for module in MODULES}
+    everything = {name: entry for part in found.values() for name, entry in part.items()}
+    parts = [INTRODUCTION, summary({name: everything[name] for name in START})]
+    for module, named in found.items():
         head, _, rest = inspect.getdoc(module).partition("\n")
-        parts += [f"## `{module.__name__}`", head, f"```text\n{flowing(rest.strip())}\n```"]
-        for name in lines(inspect.getsource(module)):
-            if not name.startswith("_") and "._" not in name:
-                parts += entry(module, name)
+        parts += [f"## `{module.__name__}`", escaped(head), rendered(rest.strip())]
+        parts.append(summary({name: entry for name, entry in named.items() if "." not in name}))
+        parts += [entry.text(methods(name, named)) for name, entry in named.items()]
     return "\n\n".join(parts) + "\n"
 
 
-def entry(module, name: str) -> list[str]:
-    """Write the parts of the page for one name; none if it has no docstring of its own."""
-    thing = module
-    for step in name.split("."):
-        thing = inspect.getattr_static(thing, step)
-    is_value = isinstance(thing, property | functools.cached_property)
-    for attribute in ("__func__", "fget", "func"):  # of a class method, a property, a cached one
-        thing = getattr(thing, attribute, thing)
-    text = inspect.getdoc(thing)
-    is_method = "." in name
-    if not text or is_method and thing.__doc__ is None:
-        return []
+@dataclasses.dataclass
+class Entry:
+    """One name of a module: what it is called, its signature, its docstring, its source."""
+
+    name: str
+    path: str
+    arguments: str
+    parameters: frozenset[str]
+    doc: str
+
+    @property
+    def anchor(self):
+        """The label of the entry; Sphinx does not tell capitals from small letters."""
+        kind = "class-" if self.name[0].isupper() else ""
+        words = f"api-{Path(self.path).stem}-{kind}{self.name}"
+        return re.sub(r"[._]", "-", words).lower()
+
+    @property
+    def line(self):
+        """The first sentence of the docstring."""
+        first = flowing(self.doc).split("\n\n")[0].replace("\n", " ")
+        sentence = re.split(r"(?<=[a-z)`\]])[.;:] (?=[A-Z])", first)[0]
+        return re.sub(r"(?<!\.)[.:]$", "", sentence)
+
+    def link(self) -> str:
+        return f"[`{self.name}`](#{self.anchor})"
+
+    def text(self, methods: list["Entry"]) -> str:
+        """Write the part of the page for this name; that of a class links to its methods."""
+        level = "####" if "." in self.name else "###"
+        parts = [
+            f"({self.anchor})=\n{level} `{self.name}`",
+            source_link(self.path, self.name, "source"),
+            f"```python\n{self.name}{self.arguments}\n```",
+            rendered(self.doc, self.parameters),
+        ]
+        if methods:
+            parts.append(f"Methods: {', '.join(method.link() for method in methods)}.")
+        return "\n\n".join(parts)
+
+
+def entries(module) -> dict[str, Entry]:
+    """Collect the public names of a module that have a docstring of their own."""
     path = module.__name__.replace(".", "/") + ".py"
-    arguments = "" if is_value else signature(thing)
-    return [
-        f"###{'#' if is_method else ''} `{name}`",
-        source_link(path, name, "source"),
-        f"```python\n{name}{arguments}\n```",
-        f"```text\n{flowing(text)}\n```",
-    ]
+    found = {}
+    for name in lines(inspect.getsource(module)):
+        if name.startswith("_") or "._" in name:
+            continue
+        thing = module
+        for step in name.split("."):
+            thing = inspect.getattr_static(thing, step)
+        is_value = isinstance(thing, property | functools.cached_property)
+        for attribute in ("__func__", "fget", "func"):  # of a class method, two kinds of property
+            thing = getattr(thing, attribute, thing)
+        doc = inspect.getdoc(thing)
+        if not doc or "." in name and thing.__doc__ is None:
+            continue
+        arguments = "" if is_value else signature(thing)
+        found[name] = Entry(name, path, arguments, parameters(thing), doc)
+    return found
+
+
+def methods(name: str, named: dict[str, Entry]) -> list[Entry]:
+    """Find the methods of a class among the names of its module."""
+    return [entry for other, entry in named.items() if other.startswith(f"{name}.")]
+
+
+def parameters(thing) -> frozenset[str]:
+    """Find the names of a function's or a class's arguments."""
+    try:
+        return frozenset(inspect.signature(thing).parameters)
+    except (TypeError, ValueError):
+        return frozenset()
+
+
+def summary(named: dict[str, Entry]) -> str:
+    """Write a table with one line for each name."""
+    rows = [f"| {entry.link()} | {escaped(entry.line)} |" for entry in named.values()]
+    return "\n".join(["| name | what it is |", "|---|---|", *rows])
+
+
+def rendered(text: str, parameters: frozenset[str] = frozenset()) -> str:
+    """Turn a docstring into Markdown: prose, a list of arguments, and code where it is indented."""
+    parts: list[str] = []
+    for block in re.split(r"\n\s*\n", flowing(text)):
+        is_code = lambda line: line.startswith((" ", ">>>", "..."))
+        if block.startswith(">>>"):
+            parts.append(f"```python\n{block}\n```")
+            continue
+        for code, run in itertools.groupby(whole_items(block, parameters), is_code):
+            if code:
+                body = textwrap.dedent("\n".join(run))
+                parts.append(f"```text\n{body}\n```")
+            else:
+                parts.append("\n".join(prose(line, parameters) for line in run))
+    return "\n\n".join(part for part in parts if part)
+
+
+def whole_items(block: str, parameters: frozenset[str]) -> list[str]:
+    """Split a block into lines, those that explain an argument with what is indented below."""
+    joined: list[str] = []
+    for line in block.split("\n"):
+        if joined and line.startswith(" ") and explained(joined[-1], parameters):
+            joined[-1] += f" {line.strip()}"
+        else:
+            joined.append(line)
+    return joined
+
+
+def explained(line: str, parameters: frozenset[str]) -> list[str]:
+    """Find the arguments that a line of the form "a, b: meaning" explains."""
+    names, colon, _ = line.partition(": ")
+    words = names.split(", ")
+    return words if colon and parameters.issuperset(words) else []
+
+
+def prose(line: str, parameters: frozenset[str]) -> str:
+    """Write a line of prose; one that explains arguments becomes an item of a list."""
+    words = explained(line, parameters)
+    if not words:
+        return escaped(line)
+    listed = ", ".join(f"`{word}`" for word in words)
+    return f"- {listed}: {escaped(line.partition(': ')[2])}"
+
+
+def escaped(text: str) -> str:
+    """Protect what Markdown would take for its own signs, outside of `code`; 1e-9 is code."""
+    parts = re.split(r"(`[^`]*`)", text)
+    for i, part in enumerate(parts):
+        if part.startswith("`"):
+            parts[i] = part.replace("|", r"\|")
+        else:
+            safe = re.sub(r"([\\*_$<>\[\]{}|~#])", r"\\\1", part)
+            parts[i] = re.sub(r"(?<![\w.])(\d(?:\.\d+)?e[+-]?\d+)(?!\w)", r"`\1`", safe)
+    return "".join(parts)
 
 
 def flowing(text: str) -> str:

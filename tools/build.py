@@ -70,7 +70,7 @@ def claim(out):
     try:
         store.write(out / MARK, b"A folder of tools/build.py: each build replaces what is in it.\n")
     except OSError as error:
-        text = f"--out {out} cannot be written: {error.strerror}. Name another folder."
+        text = f"{out} cannot be written: {error.strerror}. Name another folder: --out FOLDER"
         raise Stop(text) from error
 
 
@@ -86,7 +86,7 @@ def build_pages(names, known, out, lock):
 def build_book(args, known, out, lock):
     """Run what changed, render the book and print it if asked to."""
     start = time.time()
-    rest = cf.ThreadPoolExecutor(1).submit(render.gather)  # while the notebooks run
+    rest = cf.ThreadPoolExecutor(1).submit(render.gather, out)  # while the notebooks run
     seconds = run.run(known, list(known), out)
     store.remove(out / "failed")
     middle = time.time()

@@ -63,26 +63,27 @@ def mathjax():
     return {path.relative_to(folder): path for path in needed}
 
 
-def gather():
+def gather(out):
     """Collect all that the renderer reads besides the executed pages.
 
     -> {target: file}, and a line that says what the live page runs.
     """
     sources = prose()
-    assets, line = live()
+    folder = store.shared(out)
+    assets, line = live(folder / "live")
     sources |= {Path("book/_static/live") / target: source for target, source in assets.items()}
     shelf = helper("shelf")
     if shelf:
-        sources |= shelf.build(ROOT / "_build/shelf")
+        sources |= shelf.build(folder / "shelf")
     return sources, line
 
 
-def live():
+def live(folder):
     """Make what the live page needs -> {target: file}, and a line that says what it is."""
     live_assets = helper("live_assets")
     if live_assets is None:
         return {}, ""
-    folder = ROOT / "_build/live"
+    live_assets.CACHE = folder.with_name("npm")
     try:
         line = live_assets.build(folder)
     except RuntimeError as error:

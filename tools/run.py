@@ -45,8 +45,9 @@ class Watch:
 def run_page(page, digest, out, watch):
     """Run `page` unless the cache has it, and write it into place -> seconds, 0 if cached."""
     start = time.time()
-    cached = ROOT / f"_build/cache/{page.name}-{digest[:20]}.page"
-    data = store.unseal(cached)
+    kept = f"cache/{page.name}-{digest[:20]}.page"
+    cached = store.shared(out) / kept
+    data = store.unseal(cached) or store.unseal(ROOT / "_build" / kept)
     fresh = data is None
     if fresh:
         from execute import execute  # slow to import, and not needed where nothing changed

@@ -27,6 +27,13 @@ def sha(*parts):
     return whole.hexdigest()
 
 
+def shared(out):
+    """Return the folder of what all builds share: _build, or `out` if that may not be written."""
+    folder = ROOT / "_build"
+    there = folder if folder.exists() else ROOT
+    return folder if os.access(there, os.W_OK) else out
+
+
 def write(path, data):
     """Write bytes so that the file is there whole or not at all; leave alone one that has them."""
     if path.is_file() and path.read_bytes() == data:

@@ -149,7 +149,7 @@ def describe_table(target):
     data = ", ".join(sorted({row["data"] for row in rows}))
     return (
         f"{target.name} holds {len(rows)} rows by {made}, on {data};"
-        " tests/test_sweeps.py computes rows of it again"
+        " tests/test_sweeps.py computes rows of it again, so it holds for this code"
     )
 
 
@@ -170,8 +170,9 @@ def describe_cells(cells, todo, stale, everything):
     """Say how many cells are kept, and which of those to compute were kept by another code."""
     old = {describe(cell): stale.get(json.dumps(cell, sort_keys=True)) for cell in todo}
     old = {which: code for which, code in old.items() if code}
+    kept = len(cells) - len(todo)
     say(
-        f"  {len(cells)} cells: {len(cells) - len(todo)} kept in _build, {len(todo)} to compute,"
+        f"  to make it again, {len(cells)} cells: {kept} kept in _build, {len(todo)} to compute,"
         f" {len(old)} of them stale (core {CODE})"
     )
     shown = list(old.items()) if everything else list(old.items())[:5]
@@ -181,12 +182,24 @@ def describe_cells(cells, todo, stale, everything):
         say(f"  and {len(old) - len(shown)} more; --status lists them")
 
 
+def take_stock(name, target, cells, folder, everything=False):
+    """Say how a table and its cells stand -> the cells to compute."""
+    finished, stale = load(folder)
+    todo = [cell for cell in cells if key(cell) not in finished]
+    say(f"{name}: {describe_table(target)}")
+    describe_cells(cells, todo, stale, everything)
+    return todo
+
+
 def sweep(name, args, client):
     """Bring one table up to date, or only say how it stands -> the number of cells that failed."""
     path = Path(name) if name.endswith(".yml") else grids.GRIDS / f"{name}.yml"
     folder = ROOT / f"_build/sweeps/{path.stem}"
     target = args.out or grids.TABLES / f"{path.stem}.csv"
     cells = grids.expand(grids.load(path), target.parent, any_code=args.status)
+    if args.status:
+        take_stock(path.stem, target, cells, folder, everything=True)
+        return 0
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w") as lock:  # released by the system however this ends
         try:
@@ -195,12 +208,7 @@ def sweep(name, args, client):
             raise Stop(f"Another run of {path.stem} is under way in {folder}") from None
         for part in folder.glob(f".*{ENDING}.*"):  # of a run that was killed while it wrote
             part.unlink()
-        finished, stale = load(folder)
-        todo = [cell for cell in cells if key(cell) not in finished]
-        say(f"{path.stem}: {describe_table(target)}")
-        describe_cells(cells, todo, stale, args.status)
-        if args.status:
-            return 0
+        todo = take_stock(path.stem, target, cells, folder)
         if not args.stand_ins:
             check_data(target, cells)
         failed = compute(todo, folder, len(cells), client()) if todo else 0

@@ -19,6 +19,7 @@ import json
 import math
 import random
 import secrets
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -135,7 +136,10 @@ def main():
     parser.add_argument("url")
     parser.add_argument("--eps", type=float, required=True, help="refuse to reveal more")
     options = parser.parse_args()
-    print(visit(options.url, read_reward, options.eps))
+    try:
+        print(visit(options.url, read_reward, options.eps))
+    except (Refused, OSError, ValueError) as error:
+        sys.exit(f"Stopped. {error}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Server and users agree on this before the first user comes: arms, kernel, bounds, privacy.
+"""Server and users agree on this beforehand: arms, kernel, bounds, privacy.
 
 No f: nobody knows it.
 """
@@ -10,17 +10,18 @@ import numpy as np
 import ldpbo_core as core
 
 SIDE = np.arange(1, 9) / 8
-POINTS = np.array([(x, y) for x in SIDE for y in SIDE])  # 64 settings of two dials, (n, d)
+POINTS = np.array([(x, y) for x in SIDE for y in SIDE])  # two dials, (n, d)
 KERNEL = functools.partial(core.se_kernel, lengthscale=0.4)
-PROBLEM = core.Problem(points=POINTS, kernel=KERNEL, B=1.0, F=1.0, R=0.5)  # norm, range, noise
+# B bounds the norm of f, F its range, R the noise
+PROBLEM = core.Problem(points=POINTS, kernel=KERNEL, B=1.0, F=1.0, R=0.5)
 EPS = 2.0  # for one report of one user
 LEARNERS = {
-    "PE": {"schedule": "double"},  # a thousand users out at once, and more in each later plan
+    "PE": {"schedule": "double"},  # a thousand users out at once, then more
     "GP-UCB": {"switch": 1.0, "lam": None},  # from four users on; learns from fewer
 }
 
 
 def learner(T=None, name="PE"):
-    """A learner starts from nothing, for T users; None goes on until somebody stops it."""
+    """A learner for T users; with None it goes on until somebody stops it."""
     options = LEARNERS[name] | {"curator": core.OneBit, "constants": "proved"}
     return core.make(name, PROBLEM, T, eps=EPS, rng=0, **options)

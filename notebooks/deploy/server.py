@@ -142,9 +142,12 @@ def main():
     limits = {"lease": options.lease, "snapshot": options.snapshot}
     try:
         book = ledger.Ledger(options.state, options.T, options.learner, **limits, log=log)
+        server = Server(options.port, book, options.origin)
     except ValueError as error:
         sys.exit(f"Stopped. {error}")
-    server = Server(options.port, book, options.origin)
+    except OSError as error:  # a folder that may not be written, a port that is taken
+        where = error.filename or f"port {options.port}"
+        sys.exit(f"Stopped. {where}: {error.strerror}")
     print(f"listening on http://127.0.0.1:{server.server_port}", flush=True)
     signal.signal(signal.SIGTERM, stop)
     try:

@@ -3,7 +3,7 @@
 import numpy as np
 
 import ldpbo_core as core
-from ldpbo import plots, results
+from ldpbo import plots, results, show
 
 CANDIDATES = {  # on one-bit reports; all of them cost the same at any number of users
     "GP-UCB, proved": {"name": "GP-UCB", "constants": "proved", "switch": 0.1, "lam": None},
@@ -74,6 +74,50 @@ def choose(finals):
         if upper < 1:
             sure[label] = float(mean)
     return min(sure, key=sure.get, default=None)
+
+
+def advise(finals):
+    """Say in words what to use -> (candidate, sentences).
+
+    finals: {candidate: regret over uniform play's at the end, (trials,)}. Where no interval lies
+    below 1 nothing is recommended, and the candidate is the one with the least mean.
+    """
+    trials = len(next(iter(finals.values())))
+    measured = {label: show.estimate(*results.interval(final)) for label, final in finals.items()}
+    all_four = "; ".join(f"{label} {value}" for label, value in measured.items())
+    best = choose(finals)
+    proved = choose({label: finals[label] for label in PROVED})
+    if trials < 2:
+        text = "**no recommendation**: one trial gives no interval; take `trials=3` or more"
+    elif best is None:
+        text = "**no recommendation**: none of the four is shown to beat uniform play"
+    else:
+        text = f"**use {proved or best} constants, with OneBit**"
+    if best is None:
+        least = min(finals, key=lambda label: finals[label].mean())
+        return least, f"{text}. Regret over that of uniform play: {all_four}.{means_of(trials)}"
+    text += f". Expected regret over that of uniform play: {measured[proved or best]}."
+    if proved is None:
+        text += " Neither proved learner is shown to beat uniform play with so few users."
+    elif best != proved:
+        text += f" Without a proof, {best} constants lose less: {measured[best]}."
+    return proved or best, text + means_of(trials)
+
+
+def means_of(trials):
+    """Say what the numbers of a recommendation are."""
+    return f" (Mean and 95 % interval of {trials} trials.)" if trials > 1 else " (One trial.)"
+
+
+def count(users):
+    """Write a number of users with two digits, in words where it is large."""
+    if not np.isfinite(users):
+        return f"beyond {show.scientific(FARTHEST, 0)}"
+    users = float(f"{users:.2g}")
+    for size, word in ((1e9, " billion"), (1e6, " million")):
+        if users >= size:
+            return f"{users / size:g}{word}"
+    return f"{users:,.0f}"
 
 
 def draw(curves):

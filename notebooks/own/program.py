@@ -7,28 +7,30 @@ TEMPLATE = """\
 import numpy as np
 import ldpbo_core as core
 
-low, high = {low:g}, {high:g}               # the range of a reward, known beforehand
+low, high = {low:g}, {high:g}  # the range of a reward, known beforehand
+middle = (low + high) / 2
 table = core.read_table({table!r}{missing})
-seen = np.clip(table.values, low, high)     # public data, for the kernel
+seen = np.clip(table.values, low, high)  # public data, for the kernel
 known = core.table_problem(seen, low=low, high=high, B={B:.6g})
 problem = core.Problem(K=known.K, B=known.B, F=known.F, R=known.R, Y=known.Y)  # no f
-learner = core.make({learner!r}, problem, {users}, eps={eps:g}, rng=0,
-                    curator=core.OneBit, {options})
-device = np.random.default_rng()            # SystemRandom in earnest: see notebooks/deploy
+learner = core.make(
+    {learner!r}, problem, {users}, eps={eps:g}, rng=0, curator=core.OneBit,
+    {options}
+)
+device = np.random.default_rng()  # of real users: notebooks/deploy/client.py
 
-def ask_users(arm, count):                  # replace: rewards of `count` new users
+def ask_users(arm, count):  # replace: rewards of `count` new users
     return device.choice(table.values[:, arm], count)
 
-while learner.t < {users}:                  # one by one: learner.tell(report, arm)
-    plays = learner.plan()                  # users for each arm, all out at once
+while learner.t < {users}:  # or one by one: learner.tell(report, arm)
+    plays = learner.plan()  # users for each arm, all out at once
     sums = np.zeros(problem.n)
     for arm in np.flatnonzero(plays):
-        rewards = np.clip(ask_users(arm, plays[arm]), low, high) - (low + high) / 2
+        rewards = np.clip(ask_users(arm, plays[arm]), low, high) - middle
         sums[arm] = learner.curator(arm).privatise(rewards, device).sum()
     learner.tell_sums(plays, sums)
 arm, lower, upper = learner.best()
-middle = (low + high) / 2
-if upper - lower > problem.F:               # more than half of the range
+if upper - lower > problem.F:  # more than half of the range
     print("best: no arm can be named yet, there were too few users")
 else:
     bounds = f"[{{lower + middle:.3g}}, {{upper + middle:.3g}}]"

@@ -27,7 +27,10 @@ def make(**given):
 
     @out.capture(clear_output=True, wait=True)
     def run(_):
-        _run({name: part.value for name, part in parts.items()}, fixed)
+        try:
+            _run({name: part.value for name, part in parts.items()}, fixed)
+        except ValueError as error:  # a setting that is refused says why
+            print(error)
 
     button.on_click(run)
     columns = widgets.Layout(grid_template_columns="repeat(auto-fill, minmax(22em, 1fr))")
@@ -76,6 +79,7 @@ def _run(chosen, fixed):
     curves = results.curves({"": run})
     figure, ax = plots.axes()
     plots.regret_curves(ax, results.means(curves), private=chosen["private"])
+    ax.set_ylabel("cumulative regret $R_t$")
     ax.legend(loc="upper left")
     note = "{trials} trials, {constants} constants, seed {seed}".format(**chosen)
     show.figure(figure, "panel", data=curves, note=note)

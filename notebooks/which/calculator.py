@@ -4,15 +4,25 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 from IPython.display import HTML
 
 STEPS = (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 SHARES = {"half": 0.5, "tenth": 0.1}
-PROBLEMS = {
-    "se": "very smooth (SE kernel, 100 arms)",
-    "matern": "rougher (Matérn 5/2 kernel, 100 arms)",
-    "light": "the light sensors (41 arms)",
-    "stocks": "the stock prices (a few dozen arms)",
+PROBLEMS = {  # of the first two the number of arms can be chosen
+    "se": "very smooth (SE kernel)",
+    "matern": "rougher (Matérn 5/2 kernel)",
+    "light": "like the paper's light sensors",
+    "stocks": "like the paper's stock prices",
+}
+HUNDRED = 100
+ARMS = {  # of data/users.csv
+    ("se", "synthetic"): HUNDRED,
+    ("matern", "synthetic"): HUNDRED,
+    ("light", "original"): 41,
+    ("light", "stand-in"): 41,
+    ("stocks", "original"): 29,
+    ("stocks", "stand-in"): 20,
 }
 LEARNERS = {"GP-UCB": "GP-UCB that seldom switches", "PE": "elimination in doubling batches"}
 PAGE = """
@@ -27,7 +37,9 @@ style="width:10rem" aria-label="privacy level, from 0.1 to 3"></label>
 <label>Whom users trust<br><select id="calc-trust">
 <option value="local">nobody: one bit each</option>
 <option value="aggregator">an aggregator of sums</option></select></label>
-<label>The arms are<br><select id="calc-problem" style="max-width:100%">OPTIONS</select></label>
+<label>Rewards from arm to arm<br>
+<select id="calc-problem" style="max-width:100%">OPTIONS</select></label>
+<label>Arms<br><select id="calc-arms">ARMS</select></label>
 </p>
 <div id="calc-answer" aria-live="polite"></div>
 </div>
@@ -63,47 +75,61 @@ style="width:10rem" aria-label="privacy level, from 0.1 to 3"></label>
     const eps = Math.min(Math.max(10 ** Number(find("eps").value), 0.1), 3);
     const day = Math.max(Number(find("day").value) || 1, 1);
     find("eps-text").textContent = eps.toPrecision(2);
+    const kinds = runs[find("problem").value];
+    find("arms").disabled = !(find("arms").value in kinds);  // a table has the arms it has
+    const arms = find("arms").disabled ? Object.keys(kinds)[0] : find("arms").value;
     const lines = ["half", "tenth"].map((share) => {
-      const points = runs[find("problem").value][find("trust").value][share];
+      const points = kinds[arms][find("trust").value][share];
       const [users, who] = between(points, eps);
       return `<p style="margin:.2rem 0"><strong>A ${share}</strong> of uniform play's regret: `
         + `<strong>${time(users / day)}</strong> `
-        + `(about ${count(users)} users, ${learners[who]})</p>`;
+        + `(about ${count(users)} users, ${arms} arms, ${learners[who]})</p>`;
     });
     find("answer").innerHTML = lines.join("");
   };
-  for (const id of ["day", "eps", "trust", "problem"]) find(id).addEventListener("input", answer);
+  for (const id of ["day", "eps", "trust", "problem", "arms"])
+    find(id).addEventListener("input", answer);
   answer();
 })();
 </script>
 """
 
 
-def stored_runs(table):
-    """Return {problem: {trust: {share: [[eps, users, learner], ...]}}} of the private rows.
+def all_rows(table, arms):
+    """Join the private rows of data/users.csv and data/arms.csv, each with its number of arms."""
+    sizes = [ARMS[key] for key in zip(table["problem"], table["data"])]
+    both = [table.assign(arms=sizes), arms.assign(data="synthetic")]
+    return pd.concat(both).dropna(subset="eps")
 
-    Where results on the paper's own data are stored they are used, else those on the stand-ins.
+
+def stored_runs(table, arms):
+    """Return {problem: {arms: {trust: {share: [[eps, users, learner], ...]}}}}, private rows only.
+
+    Where results on the paper's own data are stored they are used, else those on the stand-ins; of
+    the two learners that with fewer users is taken.
     """
-    order = {"synthetic": 0, "original": 0, "stand-in": 1}
-    table = table.assign(rank=table["data"].map(order)).dropna(subset="eps")
-    keys = ["problem", "trust", "eps", "share"]
-    chosen = table.sort_values(["rank", "users"], kind="stable").drop_duplicates(keys)
+    rows = all_rows(table, arms).sort_values("users", kind="stable")
+    known = set(rows["problem"][rows["data"] == "original"])
+    rows = rows[~(rows["problem"].isin(known) & (rows["data"] == "stand-in"))]
+    chosen = rows.drop_duplicates(["problem", "arms", "trust", "eps", "share"])
+    names = {share: name for name, share in SHARES.items()}
     found = {}
-    for row in chosen.sort_values("eps").to_dict("records"):
-        for name, share in SHARES.items():
-            if row["share"] == share:
-                kinds = found.setdefault(row["problem"], {}).setdefault(row["trust"], {})
-                point = [row["eps"], row["users"], row["learner"]]
-                kinds.setdefault(name, []).append(point)
+    for row in chosen[chosen["share"].isin(names)].sort_values("eps").to_dict("records"):
+        sizes = found.setdefault(row["problem"], {}).setdefault(str(row["arms"]), {})
+        points = sizes.setdefault(row["trust"], {}).setdefault(names[row["share"]], [])
+        points.append([row["eps"], row["users"], row["learner"]])
     return found
 
 
-def form(table):
-    """Return the calculator as a piece of HTML that holds its numbers."""
+def form(runs):
+    """Return the calculator as a piece of HTML that holds its numbers, see `stored_runs`."""
     options = [f'<option value="{key}">{text}</option>' for key, text in PROBLEMS.items()]
+    sizes = sorted(map(int, runs["se"]))
+    arms = [f"<option{' selected' * (n == HUNDRED)}>{n}</option>" for n in sizes]
     parts = {
         "OPTIONS": "".join(options),
-        "RUNS": json.dumps(stored_runs(table)),
+        "ARMS": "".join(arms),
+        "RUNS": json.dumps(runs),
         "LEARNERS": json.dumps(LEARNERS),
     }
     page = PAGE

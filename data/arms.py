@@ -1,0 +1,51 @@
+"""How many users a private learner needs with fewer or more arms: the table data/arms.csv.
+
+    .venv/bin/python data/arms.py [FILE]          # about two minutes on one core
+
+Writes data/arms.csv, or FILE, for the calculator of the page "Which one should I use?". It is the
+table of data/users.py for synthetic functions with other numbers of arms, on fewer functions.
+"""
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import ldpbo_core as core
+import users
+from ldpbo import provenance
+
+ARMS = (10, 30, 300)  # data/users.csv has 100
+FUNCTIONS = 6
+SHARES = (0.5, 0.1)
+
+
+def synthetic(kernel, arms):
+    """Return a function from a seed to a problem with so many arms, told its norm."""
+    return lambda seed: users.told_the_norm(core.synthetic_problem(kernel, seed=seed, n=arms))
+
+
+def rows(kernel, arms, learner, trust, eps):
+    """Compute the rows of one kernel, number of arms, learner and kind of trust."""
+    problem = synthetic(kernel, arms)
+    mean = users.trajectories(problem, FUNCTIONS, learner, trust, eps).mean(axis=0)
+    row = dict(problem=kernel, arms=arms, learner=learner, trust=trust, eps=eps, runs=FUNCTIONS)
+    needed = {share: users.users_needed(mean, share) for share in SHARES}
+    found = [row | dict(share=share, users=f"{n:.3g}") for share, n in needed.items()]
+    return pd.DataFrame(found).assign(code=provenance.code_hash())
+
+
+def main(target):
+    """Compute all rows; the file is complete up to the last learner that is done."""
+    kinds = [kind for kind in users.KINDS if kind[2] is not None]
+    done = []
+    for arms in ARMS:
+        for kernel in ("se", "matern"):
+            done += [rows(kernel, arms, *kind) for kind in kinds]
+            table = pd.concat(done)
+            table.to_csv(target, index=False, lineterminator="\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(__file__).resolve().parent / "arms.csv" if len(sys.argv) < 2 else sys.argv[1])

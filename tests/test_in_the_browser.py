@@ -1,0 +1,159 @@
+"""What the pages run in a reader's browser: the calculator, and numbers in JupyterLab."""
+
+import json
+import sys
+from pathlib import Path
+
+import browsers
+import pytest
+
+import ldpbo_core as core
+from ldpbo import lab, results
+
+ROOT = Path(core.__file__).resolve().parent
+sys.path.insert(0, str(ROOT / "data"))
+from notebooks.which import calculator
+
+RUNS = calculator.stored_runs(results.stored("users"), results.stored("arms"))
+
+
+@pytest.fixture(scope="module", params=browsers.NAMES)
+def browser(request):
+    if reason := browsers.missing(request.param):
+        pytest.skip(reason)
+    with browsers.start(request.param) as browser:
+        yield browser
+
+
+def opened(browser, path, body):
+    """A page with this body, opened from disk."""
+    path.write_text(f"<!doctype html><meta charset='utf-8'>{body}", encoding="utf-8")
+    page = browser.page()
+    page.goto(path.as_uri())
+    return page
+
+
+def run(page, script):
+    """Run statements on the page."""
+    page.js(f"(() => {{ {script} }})()")
+
+
+def choose(page, **values):
+    """Set fields of the calculator as a reader does -> what it answers."""
+    for name, value in values.items():
+        run(
+            page,
+            f"const field = document.getElementById('calc-{name}'); field.value = {value!r};"
+            " field.dispatchEvent(new Event('input'));",
+        )
+    return page.js("document.getElementById('calc-answer').innerText")
+
+
+# ---- The calculator ------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_the_calculator_answers_from_stored_runs_without_a_network(browser, tmp_path):
+    page = opened(browser, tmp_path / "calculator.html", calculator.form(RUNS).data)
+    points = {level: users for level, users, _ in RUNS["se"]["100"]["local"]["tenth"]}
+    assert f"about {calculator.about(points[1.0])} users, 100 arms" in choose(page)
+    points = {level: users for level, users, _ in RUNS["matern"]["10"]["aggregator"]["half"]}
+    said = choose(page, problem="matern", arms="10", trust="aggregator")
+    assert f"about {calculator.about(points[1.0])} users, 10 arms" in said
+    assert page.js("!document.getElementById('calc-arms').disabled")
+    assert "29 arms" in choose(page, problem="stocks")
+    assert page.js("document.getElementById('calc-arms').disabled")
+    slow = choose(page, problem="se", trust="local", eps="-1", day="50000")
+    assert "weeks" in slow or "days" in slow or "years" in slow
+    assert "within a day" in choose(page, eps="0.477", day="100000000")
+    assert not page.outside and not page.faults
+
+
+def test_the_calculator_has_every_choice_it_offers():
+    assert set(RUNS["se"]) == set(RUNS["matern"])
+    for problem in calculator.PROBLEMS:
+        for kinds in RUNS[problem].values():
+            for trust in ("local", "aggregator"):
+                for share in calculator.SHARES:
+                    points = kinds[trust][share]
+                    assert [level for level, *_ in points] == [0.1, 0.3, 1.0, 3.0]
+                    users = [users for _, users, _ in points]
+                    assert users == sorted(users, reverse=True)  # more privacy, more users
+
+
+def test_stored_numbers_of_users_for_few_arms_are_recomputed_exactly():
+    import arms
+
+    stored = results.stored("arms")
+    assert set(stored["arms"]) == set(arms.ARMS)
+    for kind in (("se", 10, "PE", "local", 1.0), ("matern", 10, "PE", "aggregator", 0.3)):
+        names = ["problem", "arms", "learner", "trust", "eps"]
+        part = stored[(stored[names] == list(kind)).all(axis=1)]
+        again = arms.rows(*kind)
+        assert again.users.astype(float).tolist() == part.users.tolist()
+
+
+# ---- JupyterLab ----------------------------------------------------------------------------------
+
+
+def test_a_number_is_written_in_the_forms_that_prose_asks_for():
+    found = lab.texts("x", 0.125)
+    assert (found["x"], found["x:.2f"], found["x:.3g"], found["x:.1e"]) == (
+        "0.125",
+        "0.12",
+        "0.125",
+        "1.2e-01",
+    )
+    assert lab.texts("x", 12345)["x:,"] == "12,345"
+    assert lab.texts("x", "about 7") == {"x": "about 7"}
+
+
+def test_scripts_are_for_jupyterlab_alone(monkeypatch):
+    shown = []
+    monkeypatch.setattr(lab, "display", shown.append)
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    lab.tell("x", 1)
+    assert not shown
+    monkeypatch.setenv("JPY_SESSION_NAME", "notebooks/own.ipynb")
+    lab.tell("x", 1)
+    assert json.dumps(lab.texts("x", 1)) in shown[0].data
+
+
+def test_a_notebook_that_papermill_ran_gets_its_numbers(tmp_path, monkeypatch):
+    glued = {"data": {lab.GLUED: "0.125"}, "metadata": {"scrapbook": {"name": "x"}}}
+    prose = ["about {glue:text}`x:.2f`,\n", "{glue:text}`x` and {glue:text}`y`"]
+    cells = [
+        {"cell_type": "markdown", "source": prose},
+        {"cell_type": "code", "source": [], "outputs": [glued, {"text": "printed"}]},
+    ]
+    path = tmp_path / "out.ipynb"
+    path.write_text(json.dumps({"cells": cells}), "utf-8")
+    monkeypatch.setattr(sys, "argv", ["lab", str(path)])
+    lab.main()
+    filled = json.loads(path.read_text("utf-8"))["cells"]
+    assert filled[0]["source"] == ["about 0.12,\n", "0.125 and {glue:text}`y`"]
+    assert filled[1] == cells[1]
+
+
+def test_the_environment_has_the_extension_that_shows_our_markdown():
+    lock = (ROOT / "requirements.lock").read_text("utf-8")
+    assert "\njupyterlab-myst==" in lock
+
+
+@pytest.mark.browser
+def test_numbers_of_the_prose_appear_in_the_cells_of_jupyterlab(browser, tmp_path):
+    script = lambda value: lab.SCRIPT.replace("TEXTS", json.dumps(lab.texts("x-half", value)))
+    cell = '<div class="jp-MarkdownCell"><p>about <span>x-half:.2f</span></p></div>'
+    editor = '<div class="jp-MarkdownCell"><div class="cm-editor">x-half:.2f</div></div>'
+    other = "<p>x-half:.2f</p>"
+    page = opened(browser, tmp_path / "lab.html", f'<div id="all">{cell}{editor}{other}</div>')
+    text = lambda: page.js("document.body.innerText.split(/\\s+/).join(' ').trim()")
+    run(page, script(0.5))
+    assert text() == "about 0.50 x-half:.2f x-half:.2f"
+    run(page, script(2 / 3))
+    assert text() == "about 0.67 x-half:.2f x-half:.2f"
+    page.js(f"document.getElementById('all').insertAdjacentHTML('beforeend', `{cell}`)")
+    page.until(
+        "document.body.innerText.split('about 0.67').length === 3"
+    )  # a cell that is drawn later
+    assert not page.faults
