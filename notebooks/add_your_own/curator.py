@@ -14,7 +14,8 @@ class Piecewise(core.CTL):
         self.C = (root + 1) / (root - 1)  # reports are at most C * bound
         self.low = (root - 1) / (2 * (root + 1)) / root  # the lower of the two heights
         self.scale = self.C * self.bound
-        self.variance = self.bound**2 * (1 / (root - 1) + (root + 3) / (3 * (root - 1) ** 2))
+        away, within = 1 / (root - 1), (root + 3) / (3 * (root - 1) ** 2)
+        self.variance = self.bound**2 * (away + within)
 
     def draw(self, rng, size=None):
         return rng.random(size)

@@ -1,23 +1,30 @@
 """The figure that compares a reader's algorithm with those of the book."""
 
-from ldpbo import plots
+import seaborn as sns
 
-OWN = {"color": "#7F3C8D", "marker": "h", "label": "UCB1 (your own)"}
+from ldpbo import plots, results
+
+COLORS = plots.COLORS | {"UCB1": "#7F3C8D"}
+NAMES = plots.LABELS | {"UCB1": "UCB1 (your own)"}
 
 
-def draw(runs, T):
-    """Draw mean regret by user, one panel for each curator -> (figure, data)."""
+def draw(runs):
+    """Draw the mean regret of each curator's trials with a 95 % band -> (figure, means)."""
+    table = results.curves(runs)
     figure, axes = plots.axes(1, len(runs), share=True)
-    shown = plots.thin(T)
-    data = {"t": shown + 1}
-    for ax, (curator, run) in zip(axes, runs.items()):
-        uniform = run.records["uniform"].mean()  # regret of a round of uniform play
-        ax.plot([0, T], [0, T * uniform], **plots.line_style("uniform"))
-        for name, regret in zip(run.records["names"], run.regret.mean(axis=1)):
-            style = OWN if name == "UCB1" else plots.line_style(name)
-            ax.plot(shown + 1, regret[shown], **style, markevery=max(1, len(shown) // 6))
-            data[f"{name}, {curator}"] = regret[shown]
-        ax.set(title=curator, xlabel="users", xlim=(0, T), ylim=(0, None))
-    axes[0].set_ylabel("cumulative regret")
+    for ax, (curator, trials) in zip(axes, table.groupby("setting", sort=False)):
+        draw_trials(ax, trials)
+        ax.set(title=curator, xlabel="users", ylabel="cumulative regret", ylim=(0, None))
     axes[0].legend()
-    return figure, data
+    return figure, results.means(table)
+
+
+def draw_trials(ax, trials):
+    """Draw raw trials: seaborn averages them and makes the bands by the bootstrap."""
+    dashes = {name: (1, 1) if name == "uniform" else "" for name in trials.algorithm.unique()}
+    shown = trials.replace({"algorithm": NAMES})
+    colors = {NAMES[name]: COLORS[name] for name in dashes}
+    dashes = {NAMES[name]: pattern for name, pattern in dashes.items()}
+    columns = {"x": "t", "y": "regret", "hue": "algorithm", "style": "algorithm"}
+    sns.lineplot(shown, **columns, palette=colors, dashes=dashes, seed=0, legend="full", ax=ax)
+    ax.legend_.remove()
