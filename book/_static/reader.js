@@ -1,5 +1,6 @@
 /* Small helps for the reader: figures enlarge on a phone, what goes on to the right fades there,
-   hidden cells share a button, the sidebar's arrows have names, the claims ledger has a filter. */
+   hidden cells share a button, the sidebar's arrows have names, terms and errata say what they
+   mean, the claims ledger has a filter. */
 document.addEventListener("DOMContentLoaded", () => {
   "use strict";
   const WIDE = [
@@ -69,6 +70,39 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   }
 
+  /* Terms and errata say what they mean on hover and on keyboard focus; Escape hides it. */
+  function addHints(links) {
+    const hint = document.createElement("div");
+    hint.id = hint.className = "ldpbo-hint";
+    hint.setAttribute("role", "tooltip");
+    hint.hidden = true;
+    document.body.append(hint);
+    const hide = () => {
+      hint.hidden = true;
+    };
+    const show = (link) => {
+      hint.textContent = link.dataset.hint;
+      hint.hidden = false;
+      const place = link.getBoundingClientRect();
+      const right = innerWidth - hint.offsetWidth - 8;
+      const below = place.bottom + 6;
+      const fits = below + hint.offsetHeight < innerHeight;
+      hint.style.left = `${Math.max(8, Math.min(place.left, right))}px`;
+      hint.style.top = `${fits ? below : place.top - hint.offsetHeight - 6}px`;
+    };
+    for (const link of links) {
+      link.dataset.hint = link.title;
+      link.removeAttribute("title");
+      link.setAttribute("aria-describedby", hint.id);
+      for (const kind of ["mouseenter", "focus"]) link.addEventListener(kind, () => show(link));
+      for (const kind of ["mouseleave", "blur"]) link.addEventListener(kind, hide);
+    }
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") hide();
+    });
+    document.addEventListener("scroll", hide, { passive: true });
+  }
+
   /* Boxes that show or hide the rows of the claims ledger by verdict. */
   function addLedgerFilter(badges) {
     const filter = document.createElement("fieldset");
@@ -116,6 +150,8 @@ document.addEventListener("DOMContentLoaded", () => {
     const page = link ? link.textContent.trim() : "this one";
     summary.setAttribute("aria-label", `Pages below ${page}`);
   }
+  const explained = [...document.querySelectorAll("a:is(.ldpbo-term, .ldpbo-erratum)[title]")];
+  if (explained.length) addHints(explained);
   const badges = [...document.querySelectorAll("table.ledger .verdict")];
   if (badges.length) addLedgerFilter(badges);
 });
