@@ -93,6 +93,17 @@ def test_punctuation_stays_with_its_formula_and_the_text_stays_the_same():
     assert boxes == ["T=20000.", "(a<b),"]
 
 
+def test_a_value_stays_with_its_symbol_and_a_percent_sign_with_its_number():
+    tree = paragraph(
+        "At ", "$k=$", " 334. With ", "$k$", " 3 it is 50 % of ", r"$x\le$", " −0.5, so"
+    )
+    before = tree.astext()
+    marks.keep_punctuation(tree)
+    marks.keep_percent(tree)
+    assert [box.astext() for box in tree.findall(nodes.inline)] == ["k= 334.", r"x\le −0.5,"]
+    assert "50\u00a0%" in tree.astext() and tree.astext().replace("\u00a0", " ") == before
+
+
 @pytest.mark.xdist_group("book")
 def test_every_page_that_links_a_term_says_what_it_means(book):
     pages = [path.read_text("utf-8") for path in (book / "html/book").rglob("*.html")]

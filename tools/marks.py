@@ -1,8 +1,9 @@
 """A Sphinx extension that helps the reader of the text, on every page and without JavaScript.
 
 A link to a term of the glossary has the first sentence of its definition as its title. "(Erratum
-A7)" becomes a small raised mark whose title is the erratum's heading. A full stop or a bracket
-stays on the line of the formula beside it. reader.js shows the titles on keyboard focus, too.
+A7)" becomes a small raised mark whose title is the erratum's heading. A full stop, a bracket or a
+value stays on the line of the formula beside it, and a percent sign on that of its number.
+reader.js shows the titles on keyboard focus, too.
 """
 
 import re
@@ -35,6 +36,8 @@ SIGNS = {
 BEFORE_MARK = re.compile(r"\s*\((?:Erratum|Improvement)?\s*$")
 OPENING = re.compile(r"[(\[“]+$")
 CLOSING = re.compile(r"^[.,;:!?)\]”’%]+")
+VALUE = re.compile(r"^ [−-]?\d\S*")  # after a formula that ends in a relation
+RELATIONS = ("=", "<", ">", r"\le", r"\ge", r"\approx", r"\pm")
 TABLES_OF_ERRATA = ("book/pages/errata", "book/claims", "book/notation", "book/deviations")
 
 
@@ -116,7 +119,8 @@ def keep_punctuation(tree):
         line = formula.parent
         here = line.index(formula)
         left = touching(line, here - 1, OPENING)
-        right = touching(line, here + 1, CLOSING)
+        is_open = formula.astext().rstrip().endswith(RELATIONS)
+        right = touching(line, here + 1, VALUE if is_open else CLOSING)
         if not left and not right:
             continue
         if right:
@@ -126,6 +130,13 @@ def keep_punctuation(tree):
         box = nodes.inline(classes=["ldpbo-nobreak"])
         line.replace(formula, box)
         box += [nodes.Text(left), formula, nodes.Text(right)]
+
+
+def keep_percent(tree):
+    """Keep a percent sign on the line of its number."""
+    for text in list(tree.findall(nodes.Text)):
+        if re.search(r"\d %", text) and not isinstance(text.parent, nodes.literal_block):
+            text.parent.replace(text, nodes.Text(re.sub(r"(?<=\d) (?=%)", "\u00a0", text)))
 
 
 def touching(line, place, pattern):
@@ -148,6 +159,7 @@ def mark(app, tree, page):
         labels = app.env.get_domain("std").labels
         raise_errata(tree, {name: heading for name, (_, _, heading) in labels.items()})
     keep_punctuation(tree)
+    keep_percent(tree)
 
 
 def setup(app):
