@@ -72,6 +72,14 @@ def test_an_erratum_alone_in_brackets_is_a_raised_mark(before, after, raised):
     )
 
 
+def test_a_mark_after_a_formula_stays_on_its_line():
+    tree = paragraph("At ", "$b_t$", " (", ("B1", "errata.html#erratum-b1"), "). So")
+    marks.raise_errata(tree, {})
+    marks.keep_punctuation(tree)
+    assert [box.astext() for box in tree.findall(nodes.inline)] == ["b_tB1"]
+    assert tree.astext() == "At b_tB1. So"
+
+
 def test_a_link_to_a_term_carries_its_meaning_and_other_links_do_not():
     tree = paragraph(
         ("arms", "../glossary.html#term-arm"),

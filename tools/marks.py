@@ -111,6 +111,17 @@ def raise_one(link):
     link.parent[here + 1] = nodes.Text(after[1:])
     link.parent[here - 1] = nodes.Text(BEFORE_MARK.sub("", before))
     link["classes"].append("ldpbo-raised")
+    alone = not link.parent[here - 1].astext() and here > 1
+    if alone and isinstance(link.parent[here - 2], nodes.math):
+        join(link.parent, here - 2, here)
+
+
+def join(line, first, last):
+    """Put some children of a line into one box that does not break."""
+    box = nodes.inline(classes=["ldpbo-nobreak"])
+    inside = line.children[first : last + 1]
+    line[first : last + 1] = [box]
+    box += inside
 
 
 def keep_punctuation(tree):

@@ -42,7 +42,7 @@ def draw(found, spread):
     left.plot(t, found["reports cut"], **plots.line_style("ATA", markevery=3, label=None))
     left.set(yscale="symlog", ylabel="number of reports")
     beside = {"textcoords": "offset points", "fontsize": 9, "ha": "right"}
-    left.annotate("lose a product", (t.iloc[0], 1), xytext=(0, 6), **beside | {"ha": "left"})
+    left.annotate("lose a product", (t.iloc[0], 1), xytext=(0, -12), **beside | {"ha": "left"})
     late = found.iloc[-8]
     left.annotate("larger than $b_t$", (late.t, late["reports above b"]), xytext=(-6, 4), **beside)
     right.plot(t, found["change of mu"], **plots.line_style("ATA", markevery=3, label=None))

@@ -8,6 +8,7 @@ import ldpbo_core as core
 from ldpbo import plots, results
 
 LABELS = {"private": "private reports", "Student": "raw rewards, Student noise"}
+OFFSETS = {"private": -14, "Student": 8}  # of the labels, in points
 
 
 def measure(problem, lengths, T, runs, *, eps, seed, **options):
@@ -48,7 +49,7 @@ def draw(errors, lengths, nothing):
         style = plots.line_style("MoMA", linestyle=dashes, label=None, elinewidth=1)
         ax.errorbar(x, mean, [mean - low, high - mean], **style)
         data |= {f"{name} mean": mean, f"{name} low": low, f"{name} high": high}
-        place = {"xytext": (8, -12), "textcoords": "offset points", "fontsize": 9}
+        place = {"xytext": (8, OFFSETS[name]), "textcoords": "offset points", "fontsize": 9}
         ax.annotate(LABELS[name], (x[1], mean[1]), color=plots.COLORS["MoMA"], **place)
     ax.axhline(nothing, color="#666666", linestyle=":")
     ax.annotate("estimate 0 everywhere", (x[0], nothing), xytext=(0, nothing + 0.05), fontsize=9)
