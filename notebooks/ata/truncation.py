@@ -37,18 +37,22 @@ def draw(found, spread):
     found: a table with the columns of `removed`; spread: the range of f.
     """
     figure, (left, right) = plots.axes(1, 2, height=2.8)
-    t = found["t"]
-    left.plot(t, found["reports above b"], color="#666666", linestyle="--")
-    left.plot(t, found["reports cut"], **plots.line_style("ATA", markevery=3, label=None))
+    style = plots.line_style("ATA", markevery=3, label=None)
+    left.plot(found["t"], found["reports above b"], color="#666666", linestyle="--")
+    left.plot(found["t"], found["reports cut"], **style)
     left.set(yscale="symlog", ylabel="number of reports")
-    beside = {"textcoords": "offset points", "fontsize": 9, "ha": "right"}
-    left.annotate("lose a product", (t.iloc[0], 1), xytext=(0, -12), **beside | {"ha": "left"})
-    late = found.iloc[-8]
-    left.annotate("larger than $b_t$", (late.t, late["reports above b"]), xytext=(-6, 4), **beside)
-    right.plot(t, found["change of mu"], **plots.line_style("ATA", markevery=3, label=None))
+    right.plot(found["t"], found["change of mu"], **style)
     right.axhline(spread, color="black", linestyle=":")
-    right.annotate("range of $f$", (t.iloc[-1], spread), xytext=(0, 4), **beside)
     right.set(ylabel=r"largest change of $\tilde\mu_t$")
+    late = found.iloc[-8]
+    _label(left, "lose a product", (1, 1), (0, -12), "left")
+    _label(left, "larger than $b_t$", (late["t"], late["reports above b"]), (-6, 4))
+    _label(right, "range of $f$", (found["t"].iloc[-1], spread), (0, 4))
     for ax in (left, right):
         ax.set(xscale="log", xlabel="round $t$", ylim=(0, None))
     return figure
+
+
+def _label(ax, text, point, offset, side="right"):
+    """Write beside a line what it is; the offset is in points."""
+    ax.annotate(text, point, offset, textcoords="offset points", fontsize=9, ha=side)

@@ -25,16 +25,24 @@ def believe(problem, users, eps, seed):
     rewards = problem.reward(arms, problem.draw(rng, users))
     options = {"T": users, "eps": eps}
     laplace = core.make("TGP", problem, **options)
-    one_bit = core.make("GP-UCB", problem, **options, curator=core.OneBit, constants="proved")
-    for learner in (laplace, one_bit):
-        reports = learner.settings.curator.privatise(rewards, np.random.default_rng([seed, 1]))
-        for arm, report in zip(arms, reports):
-            learner.tell(report, arm=arm)
+    tell(laplace, arms, rewards, seed)
     found = {}
     for constants in ("proved", "printed", "order"):
-        other = core.make("TGP", problem, **options, constants=constants)
+        other = core.make("TGP", problem, constants=constants, **options)
         found[constants] = laplace.mu, width(other, users) * laplace.sigma
-    return found | {"one bit, proved": (one_bit.mu, one_bit.beta * one_bit.sigma)}
+    options |= {"curator": core.OneBit, "constants": "proved"}
+    one_bit = core.make("GP-UCB", problem, **options)
+    tell(one_bit, arms, rewards, seed)
+    found["one bit, proved"] = one_bit.mu, one_bit.beta * one_bit.sigma
+    return found
+
+
+def tell(learner, arms, rewards, seed):
+    """Tell a learner its curator's reports of these rewards."""
+    noise = np.random.default_rng([seed, 1])
+    reports = learner.settings.curator.privatise(rewards, noise)
+    for arm, report in zip(arms, reports):
+        learner.tell(report, arm=arm)
 
 
 def width(learner, t):
