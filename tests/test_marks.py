@@ -20,6 +20,16 @@ def test_every_term_of_the_glossary_has_a_meaning_without_markup():
     assert all(text.endswith(".") and len(text) > 25 for text in known.values())
 
 
+def test_two_terms_may_share_a_meaning_of_several_lines():
+    known = marks.definitions(
+        "one bit\nOneBit\n  A report that is\n  one of two. More.\n\narm\n  A.\n"
+    )
+    assert known == {"one bit": "A report that is one of two."} | {
+        "onebit": "A report that is one of two.",
+        "arm": "A.",
+    }
+
+
 @pytest.mark.parametrize(
     "markdown, text",
     [

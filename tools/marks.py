@@ -10,7 +10,7 @@ import re
 
 from docutils import nodes
 
-ENTRY = re.compile(r"^(\w[^\n]*)\n  (\S.*)$", re.M)  # of the glossary: a term, its definition
+ENTRY = re.compile(r"((?:^\w.*\n)+)((?:^  \S.*\n?)+)", re.M)  # of the glossary: terms, definition
 SENTENCE = re.compile(r".*?\.(?=\s|$)")
 FORMULA = re.compile(r"\$([^$]+)\$")
 SIGNS = {
@@ -46,7 +46,11 @@ TABLES_OF_ERRATA = ("book/pages/errata", "book/claims", "book/notation", "book/d
 
 def definitions(glossary):
     """Read the glossary's Markdown -> {term: first sentence of its definition, as plain text}."""
-    return {key(term): plain(first_sentence(text)) for term, text in ENTRY.findall(glossary)}
+    found = {}
+    for terms, text in ENTRY.findall(glossary):
+        meaning = plain(first_sentence(" ".join(text.split())))
+        found |= {key(term): meaning for term in terms.splitlines()}
+    return found
 
 
 def key(term):
