@@ -1,6 +1,6 @@
 /* Small helps for the reader: figures enlarge on a phone, what goes on to the right fades there,
    hidden cells share a button, the sidebar's arrows have names, terms and errata say what they
-   mean, the claims ledger has a filter. */
+   mean, links into folded boxes open them, the claims ledger has a filter. */
 document.addEventListener("DOMContentLoaded", () => {
   "use strict";
   const WIDE = [
@@ -68,6 +68,16 @@ document.addEventListener("DOMContentLoaded", () => {
       for (const words of details.querySelectorAll("summary p"))
         words.textContent = words.textContent.replace("the code", "the imports");
     }
+  }
+
+  /* A link into a folded box opens it. */
+  function openTarget() {
+    const name = decodeURIComponent(location.hash.slice(1));
+    const target = name && document.getElementById(name);
+    if (!target) return;
+    const folded = target.closest("details:not([open])");
+    for (let box = folded; box; box = box.parentElement.closest("details")) box.open = true;
+    if (folded) target.scrollIntoView();
   }
 
   /* Terms and errata say what they mean on hover and on keyboard focus; Escape hides it. */
@@ -140,6 +150,8 @@ document.addEventListener("DOMContentLoaded", () => {
   };
   document.addEventListener("scroll", fadeScrolled, { capture: true, passive: true });
   addEventListener("resize", fadeAll);
+  addEventListener("hashchange", openTarget);
+  openTarget();
   addEventListener("load", () => {
     const typeset = window.MathJax?.startup?.promise;
     if (typeset) typeset.then(fadeAll);
