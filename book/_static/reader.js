@@ -110,7 +110,12 @@ document.addEventListener("DOMContentLoaded", () => {
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape") hide();
     });
-    document.addEventListener("scroll", hide, { passive: true });
+    const follow = () => {
+      const link = document.activeElement;
+      if (!hint.hidden && links.includes(link)) show(link);
+      else hide();
+    };
+    document.addEventListener("scroll", follow, { passive: true });
   }
 
   /* Boxes that show or hide the rows of the claims ledger by verdict. */
