@@ -281,18 +281,23 @@ def posterior_band(ax, problem, learner, *, name, title="", x=None):
     ax.tick_params(labelsize=8)
 
 
-def posterior_bands(problem, rows, *, name, height=2.3):
+def posterior_bands(problem, rows, *, name, height=2.3, width=7.2, zoomed=()):
     """Draw `posterior_band` for every learner of `rows`, a list of {title: learner}.
 
+    zoomed: numbers of the rows that are drawn on the scale of f.
     Returns (figure, axes, data of the figure).
     """
-    figure, grid = axes(len(rows), len(rows[0]), height=height, share="row", squeeze=False)
+    size = {"height": height, "width": width}
+    figure, grid = axes(len(rows), len(rows[0]), share="row", squeeze=False, **size)
     data = {"x": (np.arange(problem.n) + 1) / problem.n, "f": problem.f}
     for cells, row in zip(grid, rows):
         for ax, (title, learner) in zip(cells, row.items()):
             posterior_band(ax, problem, learner, name=name, title=title)
             data[f"mu {title}"] = learner.mu
             data[f"half-width {title}"] = learner.beta * learner.sigma
+    margin = np.ptp(problem.f) / 2
+    for row in zoomed:
+        grid[row, 0].set_ylim(problem.f.min() - margin, problem.f.max() + margin)
     for ax in grid[-1]:
         ax.set_xlabel("$x$")
     return figure, grid, data

@@ -30,6 +30,7 @@ from ldpbo import lab, plots, results
 from ldpbo import provenance as origin
 
 GLUED = "application/papermill.record/"  # a value for the prose; the build puts it in
+BROAD = 8.0  # inches from which on a figure uses the margin of the page as well
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SVG_LINK = (
     '<a download="{name}.svg" href="#{anchor}" onclick="this.href='
@@ -87,8 +88,9 @@ def figure(drawing, name, data=None, note="", legend=None):
         links.append(f'<a download="{name}.csv" href="{table}">CSV</a>')
         bundle[results.TABLE] = {"name": anchor, "columns": results.columns(data)}
     line = " · ".join([html.escape(note), *links] if note else links)
+    kind = "ldpbo-figure full-width" if drawing.get_figwidth() > BROAD else "ldpbo-figure"
     bundle["text/html"] = (
-        f'<div class="ldpbo-figure">{_image(drawing)}<p class="ldpbo-note">{line}</p></div>'
+        f'<div class="{kind}">{_image(drawing)}<p class="ldpbo-note">{line}</p></div>'
     )
     display(bundle, raw=True)
 

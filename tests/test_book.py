@@ -268,6 +268,32 @@ def test_page_fits_a_phone_and_stays_accessible_in_dark_mode(opened):
 
 
 @needs_browser
+def test_a_term_says_what_it_means_on_keyboard_focus_and_escape_hides_it(browser, book):
+    page, errors, _ = load(browser, book, "book/pages/twenty")
+    term = page.locator("a.ldpbo-term").first
+    hint = page.locator("#ldpbo-hint")
+    assert not hint.is_visible()
+    term.focus()
+    assert hint.is_visible()
+    assert hint.inner_text().startswith("One of the n points")
+    assert term.get_attribute("aria-describedby") == "ldpbo-hint"
+    page.keyboard.press("Escape")
+    assert not hint.is_visible()
+    assert not errors
+    page.close()
+
+
+@needs_browser
+def test_a_broad_figure_uses_the_margin_and_ends_inside_the_window(browser, book):
+    page, _, _ = load(browser, book, "book/pages/tgp")
+    column = page.locator("article").first.bounding_box()
+    figure = page.locator("div.ldpbo-figure.full-width img").first.bounding_box()
+    assert column["width"] < 800 < figure["width"]
+    assert figure["x"] + figure["width"] <= 1280
+    page.close()
+
+
+@needs_browser
 def test_search_works_from_disk(browser, book):
     page, errors, outside = load(browser, book, "search", query="?q=Laplace")
     page.wait_for_selector("#search-results li a", timeout=60_000)

@@ -10,6 +10,7 @@ With PAGE only these pages are run, with those they need, and rendered alone: DI
     execute.py        one notebook runs by papermill
     tidy.py           the executed notebook becomes a page
     render.py         the pages become a website
+    marks.py          what a term means, errata as marks, formulas with their punctuation
     pdf.py            the website becomes a PDF
     store.py          files appear whole or not at all
     terminal.py       messages and the bar

@@ -1,5 +1,6 @@
 /* Small helps for the reader: figures enlarge on a phone, what goes on to the right fades there,
-   hidden cells share a button, the sidebar's arrows have names, the claims ledger has a filter. */
+   hidden cells share a button, the sidebar's arrows have names, terms and errata say what they
+   mean, links into folded boxes open them, the claims ledger has a filter. */
 document.addEventListener("DOMContentLoaded", () => {
   "use strict";
   const WIDE = [
@@ -69,6 +70,54 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   }
 
+  /* A link into a folded box opens it. */
+  function openTarget() {
+    const name = decodeURIComponent(location.hash.slice(1));
+    const target = name && document.getElementById(name);
+    if (!target) return;
+    const folded = target.closest("details:not([open])");
+    for (let box = folded; box; box = box.parentElement.closest("details")) box.open = true;
+    if (folded) target.scrollIntoView();
+  }
+
+  /* Terms and errata say what they mean on hover and on keyboard focus; Escape hides it. */
+  function addHints(links) {
+    const hint = document.createElement("div");
+    hint.id = hint.className = "ldpbo-hint";
+    hint.setAttribute("role", "tooltip");
+    hint.hidden = true;
+    document.body.append(hint);
+    const hide = () => {
+      hint.hidden = true;
+    };
+    const show = (link) => {
+      hint.textContent = link.dataset.hint;
+      hint.hidden = false;
+      const place = link.getBoundingClientRect();
+      const right = innerWidth - hint.offsetWidth - 8;
+      const below = place.bottom + 6;
+      const fits = below + hint.offsetHeight < innerHeight;
+      hint.style.left = `${Math.max(8, Math.min(place.left, right))}px`;
+      hint.style.top = `${fits ? below : place.top - hint.offsetHeight - 6}px`;
+    };
+    for (const link of links) {
+      link.dataset.hint = link.title;
+      link.removeAttribute("title");
+      link.setAttribute("aria-describedby", hint.id);
+      for (const kind of ["mouseenter", "focus"]) link.addEventListener(kind, () => show(link));
+      for (const kind of ["mouseleave", "blur"]) link.addEventListener(kind, hide);
+    }
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") hide();
+    });
+    const follow = () => {
+      const link = document.activeElement;
+      if (!hint.hidden && links.includes(link)) show(link);
+      else hide();
+    };
+    document.addEventListener("scroll", follow, { passive: true });
+  }
+
   /* Boxes that show or hide the rows of the claims ledger by verdict. */
   function addLedgerFilter(badges) {
     const filter = document.createElement("fieldset");
@@ -106,6 +155,8 @@ document.addEventListener("DOMContentLoaded", () => {
   };
   document.addEventListener("scroll", fadeScrolled, { capture: true, passive: true });
   addEventListener("resize", fadeAll);
+  addEventListener("hashchange", openTarget);
+  openTarget();
   addEventListener("load", () => {
     const typeset = window.MathJax?.startup?.promise;
     if (typeset) typeset.then(fadeAll);
@@ -116,6 +167,8 @@ document.addEventListener("DOMContentLoaded", () => {
     const page = link ? link.textContent.trim() : "this one";
     summary.setAttribute("aria-label", `Pages below ${page}`);
   }
+  const explained = [...document.querySelectorAll("a:is(.ldpbo-term, .ldpbo-erratum)[title]")];
+  if (explained.length) addHints(explained);
   const badges = [...document.querySelectorAll("table.ledger .verdict")];
   if (badges.length) addLedgerFilter(badges);
 });

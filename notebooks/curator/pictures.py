@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from ldpbo import plots
+GREYS = ("#000000", "#999999", "#555555", "#bbbbbb")
 
 
 def densities(ax, curator, z):
     """Draw the density of the report z for the two extreme rewards and for 0 -> data."""
     bound, data = curator.bound, {}
     styles = {
-        "$y=-(B+R)$": (-bound, plots.PALETTE[0], "-"),
-        "$y=0$": (0.0, plots.PALETTE[6], "--"),
-        "$y=B+R$": (bound, plots.PALETTE[1], "-."),
+        "$y=-(B+R)$": (-bound, GREYS[0], "-"),
+        "$y=0$": (0.0, GREYS[1], "--"),
+        "$y=B+R$": (bound, GREYS[2], "-."),
     }
     for text, (y, color, dashes) in styles.items():
         density = np.exp(curator.log_density(z, y))
@@ -22,30 +22,35 @@ def densities(ax, curator, z):
     return data
 
 
-def log_ratios(ax, curator, z, outside):
-    """Draw the log-ratio of two densities at the report z for four pairs of rewards -> data."""
-    bound, eps = curator.bound, curator.eps
-
-    def clipped(y):
-        return curator.log_density(z, y)
+def odds(ax, curator, z, outside):
+    """Draw what the report z does to the odds of two rewards, for four pairs of them -> data."""
 
     def noise_alone(y):
         return -np.abs(z - y) / curator.scale
 
+    bound = curator.bound
+    low = curator.log_density(z, -bound)
     far = f"${outside:g}(B+R)$ against $-(B+R)$"
-    ratios = {
-        "$B+R$ against $-(B+R)$": clipped(bound) - clipped(-bound),
-        "$B+R$ against $0$": clipped(bound) - clipped(0.0),
+    logs = {
+        "$B+R$ against $-(B+R)$": curator.log_density(z, bound) - low,
+        "$B+R$ against $0$": curator.log_density(z, bound) - curator.log_density(z, 0.0),
         f"{far}, not clipped": noise_alone(outside * bound) - noise_alone(-bound),
-        f"{far}, clipped": clipped(outside * bound) - clipped(-bound),
+        f"{far}, clipped": curator.log_density(z, outside * bound) - low,
     }
-    styles = [(0, "-", 1.6), (2, "--", 1.6), (1, ":", 1.6), (3, (0, (1, 3)), 2.4)]
-    for (text, ratio), (color, dashes, width) in zip(ratios.items(), styles):
-        style = {"color": plots.PALETTE[color], "linestyle": dashes, "linewidth": width}
-        ax.plot(z, ratio, label=text, **style)
-    for level in (-eps, eps):
+    styles = [("-", 1.6), ("--", 1.6), (":", 1.6), ((0, (1, 3)), 2.4)]
+    for (text, log), color, (dashes, width) in zip(logs.items(), GREYS, styles):
+        ax.plot(z, np.exp(log), label=text, color=color, linestyle=dashes, linewidth=width)
+    _axis_of_odds(ax, curator.eps)
+    return {f"log odds {text}".replace("$", ""): log for text, log in logs.items()}
+
+
+def _axis_of_odds(ax, eps):
+    """Write odds as people do, 2.72 : 1, at the two levels that the curator promises."""
+    most = np.exp(eps)
+    for level in (1 / most, most):
         ax.axhline(level, color="black", linewidth=1, linestyle=":")
-    limits = (-2.1 * eps, 2.9 * eps)
-    ax.set(xlabel=r"report $\bar y$", ylabel="log density ratio", ylim=limits)
+    ax.set(xlabel=r"report $\bar y$", ylabel="odds after the report", yscale="log")
+    ax.set_ylim(np.exp(-2.1 * eps), np.exp(2.9 * eps))
+    ax.set_yticks([1 / most, 1, most], [f"1 : {most:.2f}", "1 : 1", f"{most:.2f} : 1"])
+    ax.minorticks_off()
     ax.legend(loc="upper left", fontsize=7.5)
-    return {f"log ratio {text}".replace("$", ""): ratio for text, ratio in ratios.items()}

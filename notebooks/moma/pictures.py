@@ -64,7 +64,7 @@ def tails(k, third, half):
         r"exact, at least $\lceil(k-1)/2\rceil$ bad": half,
         r"bound $e^{1/2-k/8}$": np.exp(0.5 - k / 8),
     }
-    colors = [plots.PALETTE[1]] * 3 + [COLOR] * 2
+    colors = ["#888888"] * 3 + ["#000000"] * 2
     styles = {
         text: {"color": color, "linestyle": dashes}
         for text, color, dashes in zip(series, colors, ["-", "--", ":", "-", "--"])

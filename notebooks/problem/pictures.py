@@ -10,7 +10,7 @@ NAMES = {"matern": "Matérn", "se": "SE", "linear": "linear"}
 def kernels(s, x, kernel_of, functions):
     """Draw kernels against the distance s, and random functions of each on the points x."""
     figure, (left, right) = plots.axes(1, 2, height=2.7)
-    for (name, k), color, style in zip(kernel_of.items(), plots.PALETTE, ("-", "--")):
+    for (name, k), color, style in zip(kernel_of.items(), ("#888888", "#000000"), ("-", "--")):
         left.plot(s, k, color=color, label=name, linestyle=style)
         right.plot(x, functions[name].T, color=color, linestyle=style)
     left.set(xlabel="distance $s$", ylabel="$k(x, x')$")
@@ -22,11 +22,10 @@ def kernels(s, x, kernel_of, functions):
 def posteriors(problem, x, told, fits):
     """Draw the posteriors `fits` from what the learner was told, {title: (arms, rewards)}."""
     figure, axes = plots.axes(1, 2, share=True, height=2.9)
-    color = plots.PALETTE[0]
     for ax, (title, (arms, y)), (mu, sigma) in zip(axes, told.items(), fits):
         ax.plot(x[arms], y, ".", color="#888888", markersize=4)
-        ax.fill_between(x, mu - 3 * sigma, mu + 3 * sigma, color=color, alpha=0.25, linewidth=0)
-        ax.plot(x, mu, color=color, label=r"$\mu_t \pm 3\sigma_t$")
+        ax.fill_between(x, mu - 3 * sigma, mu + 3 * sigma, color="#cccccc", linewidth=0)
+        ax.plot(x, mu, color="#555555", linewidth=2.2, label=r"$\mu_t \pm 3\sigma_t$")
         ax.plot(x, problem.f, "k--", linewidth=1.2, label="$f$")
         ax.set(title=title, xlabel="$x$", ylim=(-2.5 * problem.B, 2.5 * problem.B))
     axes[0].legend(loc="lower left", ncols=2)
@@ -41,7 +40,7 @@ def information_gain(horizons, low, high, greedy, powers):
     """
     figure, (left, right) = plots.axes(1, 2, height=3.1)
     few = plots.thin(10000, 60)[2:] + 1
-    for key, color in zip(NAMES, plots.PALETTE):
+    for key, color in zip(NAMES, ("#444444", "#444444", "#999999")):
         ax, scale = (left, np.asarray) if key == "matern" else (right, np.log)
         x = scale(horizons)
         style = {"color": color, "linestyle": "none"}

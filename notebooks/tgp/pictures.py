@@ -11,7 +11,7 @@ def dropped(t, size, b, low, high, mean):
     figure, (left, right) = plots.axes(1, 2, height=3.0)
     color = plots.COLORS["TGP"]
     left.plot(t, size, ".", color="#999999", markersize=2.5)
-    left.plot(t[size > b], size[size > b], "x", color=plots.PALETTE[1], label="dropped")
+    left.plot(t[size > b], size[size > b], "x", color="#000000", markersize=7, label="dropped")
     left.plot(t, b, color=color, label="$b_t$")
     left.set(ylabel=r"size of the report $|\bar y_t|$")
     right.fill_between(t, low, high, color=color, alpha=0.25, linewidth=0)

@@ -1,0 +1,67 @@
+"""What the median costs: the error of MoMA's estimate against the plays per epoch."""
+
+from dataclasses import replace
+
+import numpy as np
+
+import ldpbo_core as core
+from ldpbo import plots, results
+
+LABELS = {"private": "private reports", "Student": "raw rewards, Student noise"}
+OFFSETS = {"private": -14, "Student": 8}  # of the labels, in points
+
+
+def measure(problem, lengths, T, runs, *, eps, seed, **options):
+    """Play all arms in turn, k times each -> {(reports, k): errors of the estimate, (runs,)}.
+
+    The error is the root of its mean square over the arms; nothing but the estimator differs.
+    """
+    heavy = replace(problem, noise="t3", v=problem.B**2 + 3, c=3.0)
+    curator = core.CTL(eps, problem.B, problem.R)
+    errors = {}
+    options = {"T": T, "rng": 0} | options
+    for k in lengths:
+        errors["private", k] = []
+        errors["Student", k] = []
+        for run in range(runs):
+            streams = core.streams(seed, run)
+            private = core.make("MoMA", problem, k=k, eps=eps, **options)
+            errors["private", k].append(error(private, problem, curator, streams))
+            streams = core.streams(seed, run)
+            plain = core.make("MoMA", heavy, k=k, **options)
+            errors["Student", k].append(error(plain, heavy, core.Identity(), streams))
+    return errors
+
+
+def error(learner, problem, curator, streams):
+    """Tell a MoMA of whole epochs, all arms in turn -> the error of its estimate."""
+    _, users, privacy, _ = streams
+    for t in range(learner.N * learner.k):
+        arm = (37 * (t // learner.k)) % problem.n  # every arm in turn
+        reward = problem.sample(arm, users)
+        learner.tell(curator.privatise(reward, privacy), arm=arm)
+    return float(np.sqrt(np.mean((learner.mu - problem.f) ** 2)))
+
+
+def draw(errors, lengths, nothing):
+    """Draw the errors against k; `nothing` is the error of an estimate of 0 -> (figure, data)."""
+    figure, ax = plots.axes(height=3.0)
+    data = {"k": lengths}
+    for name in LABELS:
+        found = [results.interval(errors[name, k]) for k in lengths]
+        mean, low, high = np.array(found).T
+        _curve(ax, mean, low, high, name)
+        data |= {f"{name} mean": mean, f"{name} low": low, f"{name} high": high}
+    ax.axhline(nothing, color="#666666", linestyle=":")
+    ax.annotate("estimate 0 everywhere", (0, nothing), (0, nothing + 0.05), fontsize=9)
+    ax.set_xticks(range(len(lengths)), [str(k) for k in lengths])
+    ax.set(xlabel="plays per epoch, $k$", ylabel="error of the estimate", ylim=(0, None))
+    return figure, data
+
+
+def _curve(ax, mean, low, high, name):
+    """Draw a mean with its interval at 0, 1, 2, ..., and its name beside the second point."""
+    style = plots.line_style("MoMA", name == "private", label=None, elinewidth=1)
+    ax.errorbar(range(len(mean)), mean, [mean - low, high - mean], **style)
+    place = {"textcoords": "offset points", "fontsize": 9, "color": style["color"]}
+    ax.annotate(LABELS[name], (1, mean[1]), (8, OFFSETS[name]), **place)
