@@ -4,8 +4,7 @@ import seaborn as sns
 
 from ldpbo import plots, results
 
-COLORS = plots.COLORS | {"UCB1": "#7F3C8D"}
-NAMES = plots.LABELS | {"UCB1": "UCB1 (your own)"}
+OWN = {"color": "#7F3C8D", "linestyle": "-", "label": "UCB1 (your own)"}
 
 
 def draw(runs):
@@ -20,11 +19,7 @@ def draw(runs):
 
 
 def draw_trials(ax, trials):
-    """Draw raw trials: seaborn averages them and makes the bands by the bootstrap."""
-    dashes = {name: (1, 1) if name == "uniform" else "" for name in trials.algorithm.unique()}
-    shown = trials.replace({"algorithm": NAMES})
-    colors = {NAMES[name]: COLORS[name] for name in dashes}
-    dashes = {NAMES[name]: pattern for name, pattern in dashes.items()}
-    columns = {"x": "t", "y": "regret", "hue": "algorithm", "style": "algorithm"}
-    sns.lineplot(shown, **columns, palette=colors, dashes=dashes, seed=0, legend="full", ax=ax)
-    ax.legend_.remove()
+    """Draw raw trials: seaborn averages them and makes their bands by the bootstrap."""
+    for name, part in trials.groupby("algorithm", sort=False):
+        style = OWN if name == "UCB1" else plots.line_style(name, marker=None)
+        sns.lineplot(part, x="t", y="regret", seed=0, legend=False, ax=ax, **style)
