@@ -39,7 +39,7 @@ def note():
     p = next(iter(known["panels"].values()))["parameters"]
     sizes = f"T = {p['T']}, {p['trials']} trials, seed {p['seed']}"
     source = f"original data: data/originals.json, {sizes}"
-    return results.joined(source, results.code_note([known["code"]]))
+    return results.joined(source, results.code_note([known["code"]], results.ORIGINALS_TEST))
 
 
 def prepended(panel, part, frame, data):
