@@ -4,6 +4,7 @@ import ast
 import base64
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -167,6 +168,19 @@ def test_the_first_page_and_reproduce_say_nothing_of_a_pdf_that_is_not_there():
         seen = re.sub(r'<a class="ldpbo-pdf" data-href="[^"]*" hidden>.*?</a>', "", text)
         assert "PDF" not in seen
         assert ".pdf" not in seen
+
+
+@pytest.mark.parametrize("first, said", [("T = 5\nseed = 7", " (seed 7)"), ("T = 5", "")])
+def test_the_last_line_of_a_page_is_short(monkeypatch, first, said):
+    show = pytest.importorskip("ldpbo.show")
+    used = {"In": ["", first], "T": 5, "seed": 7}
+    shown = []
+    monkeypatch.setattr(show, "get_ipython", lambda: SimpleNamespace(user_ns=used))
+    monkeypatch.setattr(show, "display", lambda html: shown.append(html.data))
+    show.provenance()
+    (line,) = shown
+    assert f"Parameters: first cell of this page{said}. Code: {results.CODE}; Python 3" in line
+    assert len(re.sub("<.*?>", "", line)) < 160
 
 
 # ---- Stored tables of an earlier code ------------------------------------------------------------
