@@ -1,4 +1,4 @@
-"""Results on the paper's own data, which cannot be shipped: data/originals.json.
+"""Results on the paper's own data, which cannot be shipped, are stored in data/originals.json.
 
 `make originals` writes the file on a machine that has the data. A book built elsewhere shows these
 results first, then its own runs on the stand-ins.

@@ -1,5 +1,5 @@
-"""Which code made a result (a hash of what is computed, not of how it is described), and whether a
-notebook has the parameters that it was given."""
+"""A result names the code that made it, by a hash of what is computed, not of how it is described;
+a notebook refuses parameters that it does not have."""
 
 import ast
 import difflib
@@ -70,6 +70,6 @@ def check_parameters(cells: Sequence[str] | None = None) -> None:
 
 
 def _assigned(cell):
-    """The names that a cell assigns, in its order."""
+    """List the names that a cell assigns, in its order."""
     statements = [s for s in ast.parse(cell).body if isinstance(s, ast.Assign)]
     return [t.id for s in statements for t in s.targets if isinstance(t, ast.Name)]

@@ -1,4 +1,4 @@
-"""Tables of results: of a run, stored under data/, or left by one page for another.
+"""Results are tables: of a run, stored under data/, or left by one page for another.
 
     table = results.means(results.curves({"order": run}))    # mean regret with 95 % intervals
     tuned = results.sweep("judge")                           # a table under data/sweeps
@@ -180,12 +180,8 @@ def code_note(codes, test=""):
         return ""
     if not test:
         return "from an earlier version of the code"
-    path, _, name = test.partition("::test_")
-    said = name.replace("_", " ")
-    return (
-        "computed by an earlier version of the code and still valid: "
-        f"{path} computes a part of it again (“{said}”)"
-    )
+    said = test.partition("::test_")[2].replace("_", " ")
+    return f"computed by an earlier version of the code and still valid (test “{said}”)"
 
 
 def joined(*parts):

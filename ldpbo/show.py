@@ -1,4 +1,4 @@
-"""What puts things on a page: figures that carry their data, tables, numbers for the prose.
+"""Pages show things with this: figures that carry their data, tables, numbers for the prose.
 
     show.figure(figure, "fig-name", data={"t": t, "mean": mean}, note="T = 20000, order constants")
     show.table(["ε", "users"], rows, caption="Users needed")

@@ -187,8 +187,8 @@ def test_results_of_another_code_are_marked_in_words_and_those_of_this_code_are_
     monkeypatch.setattr(results, "CODE", "0" * 12)
     note = originals.note()
     assert note.endswith(
-        "; computed by an earlier version of the code and still valid: tests/test_originals.py"
-        " computes a part of it again (“one stored panel is computed again exactly”)"
+        "; computed by an earlier version of the code and still valid"
+        " (test “one stored panel is computed again exactly”)"
     )
     assert "T = 20000, 10 trials, seed 2021" in note
     mixed = results.code_note(["b" * 12, "a" * 12, "0" * 12])

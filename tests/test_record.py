@@ -198,13 +198,12 @@ def test_a_table_of_an_earlier_code_says_in_words_that_it_holds_and_which_test_s
 ):
     frame = results.sweep("judge")
     monkeypatch.setattr(results, "CODE", "0" * 12)
-    for note, path, test in (
-        (results.sweep_note(frame), "tests/test_sweeps.py", "recomputed exactly"),
-        (originals.note(), "tests/test_originals.py", "computed again exactly"),
+    for note, test in (
+        (results.sweep_note(frame), results.SWEEPS_TEST),
+        (originals.note(), results.ORIGINALS_TEST),
     ):
-        assert "computed by an earlier version of the code and still valid" in note
-        assert path in note
-        assert test in note
+        name = test.partition("::test_")[2].replace("_", " ")
+        assert f"computed by an earlier version of the code and still valid (test “{name}”)" in note
         assert not re.search(r"\b[0-9a-f]{12}\b", note)
     assert results.code_note(["1" * 12]) == "from an earlier version of the code"
     assert results.code_note(["0" * 12], results.SWEEPS_TEST) == ""
