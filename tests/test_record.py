@@ -11,6 +11,8 @@ import yaml
 
 import pages
 import record
+import render
+import store
 from ldpbo import originals, provenance, results
 from store import ROOT
 
@@ -37,24 +39,36 @@ def executed(title, *figures):
     return json.dumps({"cells": cells})
 
 
-@pytest.fixture
-def toy(tmp_path):
-    """A rendered toy book with its record -> folder of the website."""
-    source = tmp_path / "src"
+CONTENTS = {"book/index": None, "book/pages/note": None, "book/pages/panel_2a": "Panel 2a"}
+
+
+def write_sources(source):
+    """The staged sources of a toy book."""
     (source / "book/pages").mkdir(parents=True)
     (source / "book/index.md").write_text("# First page\n\nHello.\n")
     note = executed("A note", ("fig-note", "A line. It is straight.", "<svg>note</svg>", None))
     (source / "book/pages/note.ipynb").write_text(note)
     panel = ("fig-panel-2a-regret", "Regret: the mean.", "<svg>2a</svg>", "t,mean\n1,2\n")
     (source / "book/pages/panel_2a.ipynb").write_text(executed("Panel", panel))
-    contents = {"book/index": None, "book/pages/note": None, "book/pages/panel_2a": "Panel 2a"}
-    site = tmp_path / "html"
-    for name in [*(f"{file}.html" for file in contents), *record.OTHERS, record.ARCHIVE]:
-        if name != "codecheck.yml":
-            (site / name).parent.mkdir(parents=True, exist_ok=True)
-            (site / name).write_text("content")
-    record.write(site, source, contents)
+
+
+def rendered(site):
+    """What the renderer makes of them -> its folder."""
+    figures = '<p id="fig-note"></p><p id="fig-panel-2a-regret"></p>'
+    for name in [*(f"{file}.html" for file in CONTENTS), "_static/claims.json", record.ARCHIVE]:
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text(figures)
     return site
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """A toy book, rendered with its record -> folder of the website."""
+    write_sources(tmp_path / "src")
+    made = rendered(tmp_path / "rendering-1/html")
+    monkeypatch.setattr(render, "jupyter_book", lambda *_: made)
+    assert render.render(CONTENTS, tmp_path, "digest", None)
+    return tmp_path / "html"
 
 
 def read(site):
@@ -117,8 +131,14 @@ def check_record(site):
         assert named <= set(entities) | outside
 
 
-def test_a_toy_book_has_a_whole_record(toy):
+def test_a_rendered_book_has_a_record_and_is_sealed_with_it(toy):
     check_record(toy)
+    assert store.is_whole(toy, "digest")
+    (toy / "codecheck.yml").write_text("another")
+    assert not store.is_whole(toy, "digest")
+
+
+def test_the_record_has_the_panels_first_and_the_figures_as_files(toy):
     check, entities = read(toy)
     assert [(item["file"], item["comment"]) for item in check["manifest"]] == [
         ("figures/fig-panel-2a-regret.svg", "Panel 2a of the paper. Regret: the mean"),
@@ -132,15 +152,11 @@ def test_a_toy_book_has_a_whole_record(toy):
     assert entities["figures/fig-note.svg"]["isPartOf"] == {"@id": "book/pages/note.html"}
 
 
-def test_the_record_of_the_same_pages_has_the_same_bytes(toy):
-    before = {path: path.read_bytes() for path in toy.iterdir() if path.is_file()}
-    assert len(before) == 2
-    for path in (toy / "figures").iterdir():
-        path.unlink()
-    (toy / "figures").rmdir()
-    contents = {"book/index": None, "book/pages/note": None, "book/pages/panel_2a": "Panel 2a"}
-    record.write(toy, toy.parent / "src", contents)
-    assert before == {path: path.read_bytes() for path in before}
+def test_the_record_of_the_same_pages_has_the_same_bytes(toy, tmp_path):
+    again = rendered(tmp_path / "again")
+    record.write(again, tmp_path / "src", CONTENTS)
+    for name in ("codecheck.yml", "ro-crate-metadata.json"):
+        assert (again / name).read_bytes() == (toy / name).read_bytes()
 
 
 @pytest.mark.xdist_group("book")
