@@ -1,11 +1,11 @@
-"""What `ldpbo_core` stands on (checks, posterior, design), and what stands on it."""
+"""`ldpbo_core` is built on some of these modules (checks, posterior, design); others use it."""
 
 import re
 from pathlib import Path
 
 
 def _version() -> str:
-    """The version of pyproject.toml: in a checkout from the file, else from the installed package.
+    """Read the version: from pyproject.toml in a checkout, else from the installed package.
 
     A browser that was handed the modules alone has neither.
     """

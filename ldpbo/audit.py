@@ -44,7 +44,7 @@ def total_epsilon(eps: float | None, reports: ArrayLike) -> np.ndarray:
 def subweibull_radius(
     T: int, delta: float, *, theta: float, a: float = 1.0, b: float = 1.0
 ) -> float:
-    """Some of T noises exceeds this R with probability at most delta (Erratum A6).
+    """With probability at least 1 - delta, none of T noises exceeds this R (Erratum A6).
 
     The noise is sub-Weibull: P(|noise| >= x) <= a exp(-b x^{1/theta}).
     """
@@ -84,7 +84,7 @@ class Audit(NamedTuple):
 
 
 class Games(NamedTuple):
-    """Games that were played, in the order of play."""
+    """These games were played, in this order."""
 
     coin: np.ndarray  # (games,) which of the rewards was the secret
     used: np.ndarray  # (games,) had this curator reported before?
@@ -92,7 +92,7 @@ class Games(NamedTuple):
     before: np.ndarray  # (games, users) the report before it
 
     def between(self, i: int, j: int) -> "Games":
-        """The games whose secret was reward i or reward j; the coin then says whether it was j."""
+        """Return the games whose secret was reward i or j; the coin then says whether it was j."""
         chosen = (self.coin == i) | (self.coin == j)
         if chosen.all():
             return self._replace(coin=self.coin == j)
@@ -101,7 +101,7 @@ class Games(NamedTuple):
 
 
 class Event(NamedTuple):
-    """What an attacker waits for, and what he guesses then."""
+    """An event says what an attacker waits for, and what he then guesses."""
 
     score: float  # how often the guess is right, at least: a cautious estimate
     pair: tuple[int, int]  # the rewards between which it decides
@@ -163,7 +163,7 @@ def _distances(report, y, y_prime):
 
 
 def _low_bits(x):
-    """The largest k such that 2^k divides x, and the zeros at the end of its 53 bits."""
+    """Find the largest k such that 2^k divides x, and count the zeros at the end of its 53 bits."""
     mantissa, exponent = np.frexp(np.where(np.isfinite(x), x, 0.0))
     mantissa = np.ldexp(mantissa, 53).astype(np.int64)
     last = (mantissa & -mantissa).astype(float)
@@ -198,7 +198,7 @@ def cell_borders(x: np.ndarray, watched: ArrayLike) -> np.ndarray:
 
 
 def _fresh(curator):
-    """A copy has not reported yet. Generators are shared: a copied one would repeat its noise."""
+    """Copy a curator that has not reported yet; copies share generators, or noise would repeat."""
     parts = getattr(curator, "__dict__", {}).values()
     plain = all(isinstance(x, (int, float, str)) for x in parts)
     if plain and type(curator) in (CTL, OneBit):
@@ -338,7 +338,7 @@ def _given_rewards(y, y_prime, rewards):
 
 
 def _distinct(rewards):
-    """The rewards to choose a pair from, as a column."""
+    """Return the rewards to choose a pair from, as a column."""
     rewards = check.array("rewards", rewards, 1)
     if not 2 <= len(np.unique(rewards)) == len(rewards) <= MOST:
         raise ValueError(
@@ -349,7 +349,7 @@ def _distinct(rewards):
 
 
 def _candidates(curator, rng):
-    """Rewards in and around the curator's range, as a column, where the auditor names none."""
+    """Return rewards in and around the curator's range, as a column, if the auditor names none."""
     bound = getattr(curator, "bound", math.nan)
     if not 0 < bound < math.inf:
         who = type(curator).__name__
@@ -408,7 +408,7 @@ def _cells(borders, x, used):
 
 
 def _tally(borders, x, games):
-    """How often each cell saw either coin, (cells, 2)."""
+    """Count how often each cell saw either side of the coin, (cells, 2)."""
     code = 2 * _cells(borders, x, games.used) + games.coin
     return np.bincount(code, minlength=4 * len(borders) + 4).reshape(-1, 2)
 
@@ -429,7 +429,7 @@ def _best_cells(seen, judged):
 
 
 def _count(event, games, found):
-    """How often the event's guess was right, and how often the event occurred."""
+    """Count how often the event's guess was right, and how often the event occurred."""
     x = next(values for name, values, _ in found if name == event.clue)
     code = _cells(event.borders, x, games.used)
     inside = np.isin(code, event.cells)
@@ -438,7 +438,7 @@ def _count(event, games, found):
 
 
 def _least_eps(right, guesses, alpha):
-    """The Clopper-Pearson bound on the chance to be right, as log-odds; 0 below one half."""
+    """Compute the Clopper-Pearson bound on the chance of being right, as log-odds, at least 0."""
     from scipy.special import betaincinv
 
     low = betaincinv(right, guesses - right + 1, alpha) if right else 0.0
@@ -446,7 +446,7 @@ def _least_eps(right, guesses, alpha):
 
 
 def _name(event):
-    """The event in words."""
+    """Describe the event in words."""
     manner = ", single rewards" * event.single
     if (event.cells % 2).all():
         manner += ", after an earlier report"
@@ -454,5 +454,5 @@ def _name(event):
 
 
 def _plain(x):
-    """An input as a number, or as a tuple where several are reported together."""
+    """Return an input as a number, or as a tuple if several are reported together."""
     return float(x[0]) if len(x) == 1 else tuple(x.tolist())

@@ -52,7 +52,7 @@ def gain_ceiling(K: np.ndarray, T: float, lam: float, steps: int = 80) -> float:
 
 @functools.lru_cache
 def _gain_ceiling(buffer, T, lam, steps):
-    """`gain_ceiling` takes the bytes of K here: trials with a new f on the same arms ask again."""
+    """Compute `gain_ceiling` from the bytes of K, once for all trials with a new f on its arms."""
     entries = np.frombuffer(buffer)
     K = entries.reshape(math.isqrt(entries.size), -1)
     values, vectors = np.linalg.eigh(K)
@@ -153,7 +153,7 @@ def lower_bound(
 
 
 def _best_rate(setting, eps, variant):
-    """The rate of Theorem 1, or of Improvement A1; eps = inf: the non-private one."""
+    """Return the rate of Theorem 1, or of Improvement A1; the non-private one if eps = inf."""
     log_z = eps + math.log(-math.expm1(-eps))  # z = e^eps - 1
     log_n = math.log(setting.T) + 2 * log_z
     s = setting.alpha / (1 + setting.alpha)
@@ -196,7 +196,7 @@ def rate(setting: Setting, log_n: float, s: float) -> Bound:
 
 
 def _exp_text(log):
-    """e^log with three digits; what is too large for a float is cut."""
+    """Write e^log with three digits; what is too large for a float is cut."""
     return f"{math.exp(min(log, 700.0)):.3g}"
 
 
@@ -249,7 +249,7 @@ class Bump(NamedTuple):
 
 @functools.lru_cache
 def bump(d: int) -> Bump:
-    """The proof's constants of the bump on R^d, d = 1 or 2, by Gauss-Legendre quadrature."""
+    """Compute the proof's constants of the bump on R^d, d = 1 or 2, by Gauss's quadrature."""
     from scipy import optimize, special
 
     u, weight = np.polynomial.legendre.leggauss(400)
@@ -309,7 +309,7 @@ def _sign_rewards(eps, v):
 
 
 def _log_inverse_density(xi2, d, nu, lengthscale):
-    """The logarithm of 1/k^(xi), k^ the kernel's Fourier transform, at squared frequencies xi2."""
+    """Return ln(1/k^(xi)) at squared frequencies xi2; k^ is the kernel's Fourier transform."""
     if nu == math.inf:
         spread = 2 * (math.pi * lengthscale) ** 2 * xi2
         return spread - d / 2 * math.log(2 * math.pi * lengthscale**2)

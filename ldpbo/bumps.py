@@ -1,4 +1,4 @@
-"""The bump in which a lower bound hides an optimum (pages lb_map to lb_better).
+"""A lower bound hides the optimum in the bump computed here (pages lb_map to lb_better).
 
 Every hard function is g(x - centre), g(x) = 2 Delta/h(0) * h(2 zeta x/w): a peak of height 2 Delta
 in a cell of width w, with h the Fourier transform of H(u) = exp(-1/(1-|u|^2)).
@@ -22,7 +22,7 @@ from ldpbo import bounds
 
 @functools.cache
 def nodes(d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Radii u in (0, 1) and weights for integrals of radial functions over the unit ball of R^d."""
+    """Return radii u in (0, 1) and weights that integrate radial functions over the ball of R^d."""
     u, weight = np.polynomial.legendre.leggauss(400)
     u = (u + 1) / 2
     sphere = 2.0 if d == 1 else 2 * math.pi * u
@@ -30,12 +30,12 @@ def nodes(d: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def H(u: np.ndarray) -> np.ndarray:
-    """The bump at the radius u < 1; it vanishes at the rim with all its derivatives."""
+    """Evaluate the bump at the radius u < 1; it vanishes at the rim with all its derivatives."""
     return np.exp(-1 / (1 - u**2))
 
 
 def transform(r: Any, d: int) -> np.ndarray:
-    """h at distance r from 0: a cosine integral on the line, a Hankel transform in the plane."""
+    """Evaluate h at distance r from 0, by a cosine integral (d = 1) or Hankel transform (d = 2)."""
     from scipy import special
 
     u, weight = nodes(d)
@@ -44,7 +44,7 @@ def transform(r: Any, d: int) -> np.ndarray:
 
 
 def profile(cells: Any, d: int) -> np.ndarray:
-    """g/Delta at a distance from its peak that is given in cells."""
+    """Evaluate g/Delta at a distance from its peak, which is given in cells."""
     peak, zeta, *_ = bounds.bump(d)
     return 2 / peak * transform(2 * zeta * np.abs(cells), d)
 
@@ -52,7 +52,7 @@ def profile(cells: Any, d: int) -> np.ndarray:
 def log_inverse_density(
     xi: np.ndarray, kernel: str, d: int, lengthscale: float, nu: float
 ) -> np.ndarray:
-    """The logarithm of 1/k^ at the frequency xi, k^ the kernel's Fourier transform."""
+    """Return ln(1/k^) at the frequency xi, where k^ is the kernel's Fourier transform."""
     if kernel == "se":
         spread = 2 * (math.pi * lengthscale * xi) ** 2
         return spread - d / 2 * math.log(2 * math.pi * lengthscale**2)
@@ -63,7 +63,7 @@ def log_inverse_density(
 
 
 def log_norm(w: float, kernel: str, d: int, *, lengthscale: float, nu: float) -> float:
-    """ln(|g|_H/Delta) at width w: one integral over the unit ball, in logarithms."""
+    """Compute ln(|g|_H/Delta) at width w: one integral over the unit ball, in logarithms."""
     from scipy.special import logsumexp
 
     peak, zeta, *_ = bounds.bump(d)
@@ -75,7 +75,7 @@ def log_norm(w: float, kernel: str, d: int, *, lengthscale: float, nu: float) ->
 
 
 def width(kernel: str, gap: float, d: int, *, lengthscale: float, nu: float) -> float:
-    """The smallest w <= 1 with |g|_H <= B, where gap is Delta/B."""
+    """Find the smallest w <= 1 with |g|_H <= B, where gap is Delta/B."""
     from scipy import optimize
 
     def excess(log_w):

@@ -32,7 +32,7 @@ def simulate_batches(
     eps: float | None = None,
     **options: Any,
 ) -> core.Campaign:
-    """A learner on sums of reports drawn in their exact law -> Campaign: any T at the same cost.
+    """Run a learner on sums of reports, drawn in their exact law -> Campaign. Any T costs the same.
 
     problem: a Problem, or a callable seed -> Problem, as in `simulate`. name: "PE", or "GP-UCB"
     with a `switch`, or a class of your own that plans. options: those of `make`. Where sums have no
@@ -55,7 +55,7 @@ def simulate_batches(
 
 
 def _campaign(problem, T, seed, trial, name, eps, options):
-    """One trial: users, cumulative regret and active arms after each plan; the first entry is 0."""
+    """Run a trial -> users, cumulative regret and active arms after each plan, beginning with 0."""
     _, env, privacy, sketch = core.streams(seed, trial)
     rng = np.random.default_rng(sketch)
     gap = problem.f.max() - problem.f
@@ -78,8 +78,7 @@ def _campaign(problem, T, seed, trial, name, eps, options):
 
 
 def _marks(campaigns, T):
-    """Numbers of users at which to tell the regret: after each batch, where all trials have the
-    same.
+    """Choose at which numbers of users to tell the regret: after each batch, if all trials agree.
 
     Inside a run of one arm regret grows evenly, so it is known at any number of users.
     """
@@ -111,7 +110,7 @@ def report_sums(
     env: np.random.Generator,
     privacy: np.random.Generator,
 ) -> np.ndarray:
-    """Sums of counts[arm, j] reports, (n, k), in their exact law, under each arm's own curator.
+    """Draw sums of counts[arm, j] reports, (n, k), in their exact law, from each arm's own curator.
 
     One bit: the +bits are binomial with the mean of the clipped reward, whatever the noise. N
     Laplace draws add up to the difference of two Gamma(N) draws; `Sums` adds one draw. Where no law
@@ -173,7 +172,7 @@ def _bit_sums(learner, counts, privacy):
 
 
 def _noisy_sums(learner, counts, env, privacy):
-    """Exact sums of rewards, and one draw of noise on each."""
+    """Draw exact sums of rewards, and add one draw of noise to each."""
     problem = learner.problem
     rewards = _table_sums if problem.noise == "table" else _uniform_sums
     if problem.noise not in ("table", "uniform"):
@@ -190,7 +189,7 @@ def _noisy_sums(learner, counts, env, privacy):
 def clipped_mean(
     problem: core.Problem, arms: np.ndarray, centre: np.ndarray, bound: np.ndarray
 ) -> np.ndarray:
-    """E clip(reward - centre, -bound, bound) of these arms, from the integral of P(reward <= y)."""
+    """Integrate P(reward <= y) -> E clip(reward - centre, -bound, bound) of these arms."""
     if problem.noise == "table":
         return np.clip(problem.samples[:, arms] - centre, -bound, bound).mean(axis=0)
     below = _student_integral if problem.noise == "t3" else _uniform_integral
@@ -201,17 +200,17 @@ def clipped_mean(
 
 
 def _student_integral(x, _):
-    """int^x P(noise <= y) dy for Student noise with 3 degrees of freedom."""
+    """Integrate P(noise <= y) over y <= x, for Student noise with 3 degrees of freedom."""
     return x / 2 + x * np.arctan(x / math.sqrt(3)) / math.pi
 
 
 def _uniform_integral(x, R):
-    """int^x P(noise <= y) dy for noise uniform on [-R, R]."""
+    """Integrate P(noise <= y) over y <= x, for noise uniform on [-R, R]."""
     return np.clip(x + R, 0.0, 2 * R) ** 2 / max(4 * R, 1e-300) + np.maximum(x - R, 0.0)
 
 
 def _added_singly(learner, counts, env, privacy):
-    """Single reports, each by the curator of its arm."""
+    """Add up single reports, each by the curator of its arm."""
     sums = np.zeros(counts.shape)
     for arm, j in np.argwhere(counts):
         y = learner.problem.sample(arm, env, counts[arm, j])

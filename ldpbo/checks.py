@@ -24,7 +24,7 @@ def plain(value: Any) -> Any:
 
 
 def real(value: Any) -> np.ndarray | None:
-    """`value` becomes an array of floats, or None if an entry is no real number.
+    """`value` becomes an array of floats, or None if an entry is not a real number.
 
     Masked and complex entries, dates, words and numbers beyond floats are none.
     """
@@ -40,7 +40,7 @@ def real(value: Any) -> np.ndarray | None:
 
 
 def _is_real(x):
-    """x is a real number; a time span is none, although NumPy registers it as one."""
+    """Tell whether x is a real number; a time span is not, although NumPy registers it as one."""
     return isinstance(x, numbers.Real) and not isinstance(x, np.timedelta64)
 
 

@@ -222,7 +222,7 @@ def table_problem(
 
 
 def _table_domain(samples, train):
-    """The arguments of a Problem that say which arms are alike: K, or points and a kernel."""
+    """Return the arguments of a Problem that say which arms are alike: K, or points and kernel."""
     rows = samples if train is None else check.table("train", train)
     if rows.shape[1] != samples.shape[1]:
         raise ValueError(
@@ -234,7 +234,7 @@ def _table_domain(samples, train):
 
 
 def _least_bounds(samples):
-    """The smallest bounds that hold on a table, as in the paper's experiments."""
+    """Find the smallest bounds that hold on a table, as in the paper's experiments."""
     f = samples.mean(axis=0)
     noise = samples - f
     return dict(
@@ -246,7 +246,7 @@ def _least_bounds(samples):
 
 
 def _middle(low, high):
-    """Middle and half-width of the range [low, high]."""
+    """Return the middle and the half-width of the range [low, high]."""
     if low is None or high is None:
         raise ValueError(f"low = {low}, high = {high}: must be given together, or not at all")
     low = check.number("low", low, "a number below 1e49 in size", -1e49, 1e49)
@@ -257,7 +257,7 @@ def _middle(low, high):
 
 
 def _centred(samples, middle, half):
-    """Rewards less the middle of their range, of which none may be outside."""
+    """Subtract the middle of the range from rewards, none of which may lie outside it."""
     away = samples - middle
     outside = np.argwhere(np.abs(away) > half * (1 + 1e-9))
     if len(outside):
@@ -270,7 +270,7 @@ def _centred(samples, middle, half):
 
 
 def _table_norm(problem):
-    """The norm of a table's f, for B."""
+    """Compute the norm of a table's f, for B."""
     norm = rkhs_norm(problem)
     if norm == math.inf:
         raise ValueError(
@@ -281,7 +281,7 @@ def _table_norm(problem):
 
 
 class Columns(dict):
-    """Cells by the name of their column; it is printed short."""
+    """A dictionary of cells by the name of their column; it prints only the first of each."""
 
     def __repr__(self):
         told = [f"{name!r}: [{len(cells)} cells, {cells[0]!r} ...]" for name, cells in self.items()]
@@ -289,7 +289,7 @@ class Columns(dict):
 
 
 class Table(NamedTuple):
-    """A table that was read from a file; `left_out` has the cells of columns that are no arms."""
+    """A table that was read from a file; `left_out` has the cells of columns that are not arms."""
 
     values: np.ndarray  # (rows, arms)
     names: list[str]  # of the arms
@@ -392,7 +392,7 @@ def _split(lines, delimiter):
 
 
 def _number(cell, decimal):
-    """A cell is read as a float; NaN where it is none."""
+    """Read a cell as a float; NaN if it is not a number."""
     if decimal == ",":
         cell = cell.translate(str.maketrans(".,", ",."))
     try:
@@ -440,7 +440,7 @@ class _Sheet:
         return [row[j] if j < len(row) else "" for row in self.cells]
 
     def labels(self):
-        """Columns that are no arms: row numbers in the first, and words. One arm is left."""
+        """Find columns that are not arms: row numbers in the first, and words. One arm is left."""
         rows, columns = self.values.shape
         labels = set()
         if columns > 1 and rows > 2 and (np.diff(self.values[:, 0]) == 1).all():
@@ -449,7 +449,7 @@ class _Sheet:
         return both if len(both) < columns else labels
 
     def table(self, missing):
-        """The table; every cell of an arm must be a finite number, or missing and taken care of."""
+        """Return the table; cells of arms must be finite numbers, or gaps that `missing` allows."""
         labels = sorted(self.labels())
         arms = [j for j in range(len(self.names)) if j not in labels]
         gaps = self.missing & (missing != "error")
@@ -471,7 +471,7 @@ class _Sheet:
         return Table(values[kept], [self.names[j] for j in arms], left_out)
 
     def refuse(self, i, j):
-        """Name the cell that is no number, and what can be done about it."""
+        """Name the cell that is not a number, and say what can be done about it."""
         where = f"line {self.lines[i]}, column {j + 1} ({self.names[j]}) is {self.cells[i][j]!r}"
         advice = self.advice() if self.missing[i, j] else ""
         raise ValueError(f"{where}: must be a finite number{advice}")

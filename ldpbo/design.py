@@ -1,4 +1,4 @@
-"""Designs of batches, and what is estimated from them. Nothing here knows of bandits or privacy.
+"""Batches are designed here, and evaluated. Nothing here knows of bandits or privacy.
 
 >>> import numpy as np
 >>> Z = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])  # features of three arms
@@ -24,7 +24,7 @@ PAIRS = 10**6  # comparisons of two arms in a batch, at most
 
 
 def factor(Z: np.ndarray, weight: np.ndarray, ridge: float) -> np.ndarray:
-    """F (r, n) with F'F = Z'(Z diag(weight) Z' + ridge I)^{-1} Z.
+    """Return F (r, n) with F'F = Z'(Z diag(weight) Z' + ridge I)^{-1} Z.
 
     It comes by QR, so that weight/ridge may reach 1e15.
     """
@@ -36,7 +36,7 @@ def factor(Z: np.ndarray, weight: np.ndarray, ridge: float) -> np.ndarray:
 
 
 def design_weights(Z: np.ndarray, ratio: float) -> np.ndarray:
-    """w (n,) that maximises ln det(I + ratio sum_x w_x z_x z_x'), up to a certificate.
+    """Find w (n,) that maximises ln det(I + ratio sum_x w_x z_x z_x'), up to a certificate.
 
     Steps w_x <- w_x d_x / sum w d, with d the gradient, end at max d <= 1.01 sum w d: then
     max_x d_x <= 1.01 d_eff, which Lemma B needs. Features that move no d by 1e-9 are left out.
@@ -58,7 +58,7 @@ def design_weights(Z: np.ndarray, ratio: float) -> np.ndarray:
 
 
 def optimal_design(Z: np.ndarray, N: int, lam: float) -> np.ndarray:
-    """Counts (n,) that sum to N: D-optimal weights of the features Z (r, n), by largest remainder.
+    """Round D-optimal weights of the features Z (r, n) to counts (n,) that sum to N.
 
     Remainders that differ by rounding are a tie; ties go to the lowest index.
     """
@@ -74,7 +74,7 @@ def optimal_design(Z: np.ndarray, N: int, lam: float) -> np.ndarray:
 
 
 def spanning_arms(Z: np.ndarray, enough: Callable[[int], float]) -> np.ndarray:
-    """Arms, p of them, that span every z_x up to |rest|^2 <= enough(p), by pivoted Cholesky."""
+    """Find p arms that span every z_x up to |rest|^2 <= enough(p), by pivoted Cholesky."""
     rest = Z.copy()
     chosen: list[int] = []
     for p in range(1, min(Z.shape) + 1):
@@ -129,11 +129,11 @@ class Fit:
             self.tail = draws[:, None] * (U @ self.noise)
 
     def arms(self) -> tuple[np.ndarray, ...]:
-        """Estimates of f (n, k), then the sizes of bias, noise and tail, each (n,)."""
+        """Return estimates of f (n, k), then the sizes of bias, noise and tail, each (n,)."""
         return self._measure(lambda part: part, self.lost)
 
     def differences(self, arms: np.ndarray, rival: int) -> tuple[np.ndarray, ...]:
-        """The same of f(rival) - f(x), x in `arms`: no digit is lost, as columns are subtracted."""
+        """Estimate f(rival) - f(x), x in `arms`, likewise; no digit is lost in the difference."""
         lost = self.lost[arms] + self.lost[rival]
         return self._measure(lambda part: part[:, [rival]] - part[:, arms], lost)
 

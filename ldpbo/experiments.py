@@ -1,4 +1,4 @@
-"""What several pages run: problems whose B is the norm of f, runs round by round, and coverage."""
+"""Several pages run these: problems whose B is the norm of f, single rounds, and coverage."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def hard_functions(
 
 
 def _whiten(Z, w, ridge):
-    """L and L^{-1} Z, where L L' = A = sum_x w_x z_x z_x' + ridge I."""
+    """Return L and L^{-1} Z, where L L' = A = sum_x w_x z_x z_x' + ridge I."""
     moment = (Z * w) @ Z.T
     root = np.linalg.cholesky(moment + ridge * np.eye(len(Z)))
     return root, np.linalg.solve(root, Z)
@@ -173,7 +173,7 @@ def _whiten(Z, w, ridge):
 
 
 def _closed(Z, T, tau, B, b):
-    """The Theorem at this noise level or at a smaller one, that is, at this eps or a larger one."""
+    """Apply the Theorem at this noise level or a smaller one, that is, at this eps or a larger."""
     plain = b / math.sqrt(KAPPA)
     largest = (Z * Z).sum(axis=0).max(initial=0.0)
     widest = B * math.sqrt(T * largest)  # beyond it d < 1
@@ -193,7 +193,7 @@ def _closed(Z, T, tau, B, b):
 
 
 def _theorem(Z, T, noise, B, b):
-    """(sigma/4) sqrt(T d) (1 - d^{-1/2})^2, or 0 with the reason why it does not apply."""
+    """Return (sigma/4) sqrt(T d) (1 - d^{-1/2})^2, or 0 with the reason why it does not apply."""
     weights, leverage = optimal_weights(Z, (noise / B) ** 2 / T, CERTIFICATE)
     d = float(weights @ leverage)
     top = float(leverage.max(initial=0.0))
@@ -239,7 +239,7 @@ def _shape(Z, ridge):
 
 @functools.lru_cache(maxsize=8)
 def _shapes(Z, n):
-    """The Shapes of the bytes of Z at 44 ridges: they depend neither on T, eps, B nor b."""
+    """Make the Shapes of Z, given as bytes, at 44 ridges; T, eps, B and b play no part in them."""
     Z = np.frombuffer(Z).reshape(-1, n)
     if not len(Z):
         return []

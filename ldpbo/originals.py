@@ -1,4 +1,4 @@
-"""Results on the paper's own data, which cannot be shipped: data/originals.json.
+"""Results on the paper's own data, which cannot be shipped, are stored in data/originals.json.
 
 `make originals` writes the file on a machine that has the data. A book built elsewhere shows these
 results first, then its own runs on the stand-ins.
@@ -44,7 +44,7 @@ def note():
     p = parameters(next(iter(known["panels"])))
     sizes = f"T = {p['T']}, {p['trials']} trials, seed {p['seed']}"
     source = f"original data: data/originals.json, {sizes}"
-    return results.joined(source, results.code_note([known["code"]]))
+    return results.joined(source, results.code_note([known["code"]], results.ORIGINALS_TEST))
 
 
 def prepended(panel, part, frame, data):

@@ -105,7 +105,7 @@ def _frozen(array):
 
 
 def _diagonal(points, kernel):
-    """k(x, x) of all points, (n,), by small blocks of the kernel."""
+    """Compute k(x, x) of all points, (n,), by small blocks of the kernel."""
     parts = np.array_split(points, math.ceil(len(points) / 64))
     blocks = [check.array("kernel(X, X)", kernel(X, X), 2) for X in parts]
     diagonal = np.concatenate([np.diagonal(block) for block in blocks])
@@ -118,8 +118,8 @@ def _diagonal(points, kernel):
 
 
 def _large(w, Q, cut):
-    """Eigenvectors Q (n, r) whose eigenvalues w exceed `cut` times the largest, and the roots of
-    these, (r,)."""
+    """Select the eigenvectors, (n, r), whose eigenvalues exceed `cut` times the largest, and the
+    roots of these, (r,)."""
     large = w > cut * max(w.max(initial=0.0), 0.0)
     return Q[:, large], np.sqrt(w[large])
 
@@ -127,8 +127,8 @@ def _large(w, Q, cut):
 def pivoted_cholesky(
     kernel: Callable, X: np.ndarray, diagonal: np.ndarray, rank: int, tol: float
 ) -> np.ndarray:
-    """Features Z (r, n) of a kernel on the points X (n, d), until k(x, x) - |z_x|^2 < tol or r =
-    rank.
+    """Compute features Z (r, n) of a kernel on the points X (n, d), until k(x, x) - |z_x|^2 < tol
+    or r = rank.
 
     Pivots come in blocks, so that a block costs one product over Z and nothing (n, n) is built.
     """
@@ -154,8 +154,8 @@ def pivoted_cholesky(
 
 
 def _pivots(residual, most, tol):
-    """Candidates chosen one by one while each has half the largest residual, and their Cholesky
-    factor."""
+    """Choose candidates one by one while each has half the largest residual -> they, and their
+    Cholesky factor."""
     floor = max(residual.diagonal().max() / 2, tol)
     picked: list[int] = []
     rows: list[np.ndarray] = []
@@ -206,7 +206,7 @@ class Span:
 
     @property
     def size(self) -> int:
-        """How many numbers the coordinates hold."""
+        """The number of numbers that the coordinates hold."""
         return sum(np.size(part) for part in (self.U, self.Q, self.X) if part is not None)
 
     def at(self, arms: Any) -> np.ndarray:
@@ -290,8 +290,8 @@ class Posterior:
         return U @ (self.P - np.eye(len(self.P)) / self.lam) @ U.T
 
     def _shift_leverage(self, before):
-        """On a large domain a new span changes the leverages by few directions of the features ->
-        was it so?"""
+        """Change the leverages by the few directions of the features in which a new span differs,
+        if the domain is large -> was it done?"""
         if before is None or self.span.U is None:
             return False
         w, E = np.linalg.eigh(self._reduction() - before)
@@ -331,7 +331,7 @@ class Posterior:
         return np.sqrt(self.lam * self.leverage)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """One draw from N(0, posterior covariance), (n,); what the features leave out is drawn arm
+        """Draw from N(0, posterior covariance), (n,); what the features leave out is drawn arm
         by arm."""
         v = np.linalg.cholesky(self.P) @ rng.standard_normal(len(self.P))
         deviation = math.sqrt(self.lam) * self.span.over(v)
@@ -448,8 +448,8 @@ class InverseRoot:
 
 
 def nodes(low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """s and w, both (N,), with z^{-1/2} = sum_k w_k/(z + s_k), right to 1e-11 for low <= z <= high
-    <= 1e12 low.
+    """Return s and w, both (N,), with z^{-1/2} = sum_k w_k/(z + s_k), right to 1e-11 for
+    low <= z <= high <= 1e12 low.
 
     The rule of Hale, Higham & Trefethen 2008 (Section 4): s_k = low tan(angle_k)^2, where the
     angles are Jacobi's amplitudes at even steps, here by the arithmetic-geometric mean. Error:
@@ -469,7 +469,7 @@ def nodes(low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _agm(a, b):
-    """The ratios c/a of the arithmetic-geometric mean's steps, and the mean."""
+    """Return the ratios c/a in the steps of the arithmetic-geometric mean, and the mean."""
     ratios = []
     while a - b > 1e-15:
         c = (a - b) / 2

@@ -1,5 +1,5 @@
-"""Which code made a result (a hash of what is computed, not of how it is described), and whether a
-notebook has the parameters that it was given."""
+"""A result names the code that made it, by a hash of what is computed, not of how it is described;
+a notebook refuses parameters that it does not have."""
 
 import ast
 import difflib
@@ -74,7 +74,7 @@ def check_parameters(cells: Sequence[str] | None = None) -> dict[str, Any]:
 
 
 def _assigned(cell):
-    """The literals that a cell assigns to names, in its order."""
+    """Return the literals that a cell assigns to names, in its order."""
     statements = [s for s in ast.parse(cell).body if isinstance(s, ast.Assign)]
     targets = [(t, s.value) for s in statements for t in s.targets]
     return {t.id: ast.literal_eval(value) for t, value in targets if isinstance(t, ast.Name)}

@@ -1,11 +1,11 @@
-"""Tables of results: of a run, stored under data/, or left by one page for another.
+"""Results are tables: of a run, stored under data/, or left by one page for another.
 
     table = results.means(results.curves({"order": run}))    # mean regret with 95 % intervals
     tuned = results.sweep("judge")                           # a table under data/sweeps
     other = results.load("panel_2a", "fig-panel-2a-final")   # the table under another page's figure
 
-Every stored table names the code that computed it. `code_note` says in words where that is not the
-code of this book.
+Every stored table names the code that computed it. Where that is not the code of this book,
+`code_note` says so, and which test computes a part of the table again.
 """
 
 import json
@@ -22,6 +22,8 @@ from ldpbo import provenance
 
 ROOT = Path(ldpbo_core.__file__).resolve().parent
 CODE = provenance.code_hash()
+SWEEPS_TEST = "tests/test_sweeps.py::test_stored_cells_chosen_at_random_are_recomputed_exactly"
+ORIGINALS_TEST = "tests/test_originals.py::test_one_stored_panel_is_computed_again_exactly"
 TABLE = "application/vnd.ldpbo.table+json"  # {"name": figure, "columns": {column: values}}
 PANELS = {
     "2a": "2a synthetic, Matérn, ε = 1",
@@ -168,12 +170,19 @@ def holm(p):
 # ---- Tables stored under data/ -------------------------------------------------------------------
 
 
-def code_note(codes):
-    """Say which other code computed a stored table; "" if it was the code of this book."""
-    others = sorted(set(codes) - {CODE})
-    if not others:
+def code_note(codes, test=""):
+    """Say that an earlier code computed a stored table, and why it is still valid; "" if it was the
+    code of this book.
+
+    test: the test that computes a part of the table again, "tests/FILE.py::NAME"; timings have
+    none.
+    """
+    if set(codes) == {CODE}:
         return ""
-    return f"computed by code {', '.join(others)}, this book's code is {CODE}"
+    if not test:
+        return "from an earlier version of the code"
+    said = test.partition("::test_")[2].replace("_", " ")
+    return f"computed by an earlier version of the code and still valid (test “{said}”)"
 
 
 def joined(*parts):
@@ -208,7 +217,7 @@ def sweep_note(frame):
     if "constants" in frame and frame["constants"].notna().all():
         constants = values("constants")
     rounds = f"T = {values('T')}, seeds {values('seed')}, {constants}"
-    return joined(rounds, f"data: {values('data')}", code_note(frame["code"]))
+    return joined(rounds, f"data: {values('data')}", code_note(frame["code"], SWEEPS_TEST))
 
 
 # ---- Tables that a page leaves for others --------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Learners saved to a file and loaded again: the format behind `learner.save` and `core.load`.
+"""Learners are saved to files and loaded again, by `learner.save` and `core.load`, in this format.
 
 A saved learner is an npz archive without pickle: `header` is JSON as bytes (format, version, what
 identifies the problem, the learner's attributes as a tree), the other members are the arrays that
@@ -63,8 +63,8 @@ def load(
     algorithm: type[core.Learner] | None = None,
     curator: type[core.CTL] | None = None,
 ) -> core.Learner:
-    """The learner that `learner.save` wrote, on the same problem: it asks for the same arms, bit
-    for bit.
+    """Load the learner that `learner.save` wrote, on the same problem: it asks for the same arms,
+    bit for bit.
 
     algorithm, curator: classes of your own that it was made with, unless their module is imported.
     """
@@ -107,7 +107,7 @@ def load(
 
 
 def _own_classes(**given):
-    """Classes that the caller of `load` vouches for."""
+    """Collect the classes that the caller of `load` vouches for."""
     bases = {"algorithm": core.Learner, "curator": core.CTL}
     classes = {name: kind for name, kind in given.items() if kind is not None}
     for name, kind in classes.items():
@@ -119,14 +119,14 @@ def _own_classes(**given):
 
 
 def _identity(problem):
-    """What a learner is told of a problem; the kernel as K times a fixed vector."""
+    """Collect what a learner is told of a problem; the kernel as K times a fixed vector."""
     names = ("n", "B", "F", "R", "bound", "v", "c", "alpha")
     told = {name: getattr(problem, name) for name in names}
     return {**told, "kernel": problem.Z.T @ (problem.Z @ np.cos(np.arange(problem.n)))}
 
 
 def _compare(told, problem, path):
-    """Is `problem` the one that a learner was told of?"""
+    """Refuse a problem that is not the one a learner was told of."""
     for name, here in _identity(problem).items():
         there = told[name]
         same = np.shape(here) == np.shape(there)
@@ -138,8 +138,7 @@ def _compare(told, problem, path):
 
 
 def _find(name):
-    """The class module:name, if its module is imported and it is a learner or a curator; or
-    None."""
+    """Find the imported class module:name; return None unless it is a learner or a curator."""
     module, _, path = name.partition(":")
     try:
         found = functools.reduce(getattr, path.split("."), sys.modules[module])
@@ -150,11 +149,11 @@ def _find(name):
 
 
 class _Unknown(Exception):
-    """A saved class that is not at hand."""
+    """This saved class is not at hand."""
 
 
 class _Packer:
-    """Turns a learner into a tree that JSON knows, and collects the arrays to write beside it."""
+    """It turns a learner into a tree that JSON knows, and collects the arrays written beside it."""
 
     def __init__(self, problem):
         self.written = {}
@@ -164,7 +163,7 @@ class _Packer:
             self.names |= {id(x): name for name, x in arrays.items()}
 
     def pack(self, x: Any, where: str = "learner") -> Any:
-        """`where` says in errors which attribute x is."""
+        """Turn x into what JSON knows; in errors, `where` says which attribute x is."""
         if x is None or type(x) in (bool, int, float, str):
             return x
         if isinstance(x, np.generic):
@@ -205,7 +204,7 @@ class _Packer:
         return {"class": known, "state": {k: self.pack(y, f"{name}.{k}") for k, y in parts}}
 
     def class_name(self, kind, where):
-        """The name under which `load` finds a class: the core's own, or module:name."""
+        """Return the name under which `load` finds a class: the core's own, or module:name."""
         if CLASSES.get(kind.__name__) is kind:
             return kind.__name__
         if not issubclass(kind, (core.Learner, core.CTL)):
@@ -223,7 +222,7 @@ class _Packer:
 
 
 class _Unpacker:
-    """The inverse of `_Packer`."""
+    """It does the inverse of `_Packer`."""
 
     def __init__(self, problem, arrays, own):
         self.problem = problem
@@ -271,7 +270,7 @@ class _Unpacker:
         return made
 
     def class_of(self, name):
-        """The core's own class of that name, one that the caller gave, or one that is imported."""
+        """Find the class of that name: the core's own, one the caller gave, or one imported."""
         if ":" not in name:
             return CLASSES[name]
         for kind in self.own:

@@ -1,4 +1,4 @@
-"""What puts things on a page: figures that carry their data, tables, numbers for the prose.
+"""Pages show things with this: figures that carry their data, tables, numbers for the prose.
 
     show.figure(figure, "fig-name", data={"t": t, "mean": mean}, note="T = 20000, order constants")
     show.table(["ε", "users"], rows, caption="Users needed")
@@ -259,12 +259,12 @@ def rerun(notebook):
 
 
 def provenance():
-    """Show what made this page: the parameters as used, the hash of the code, and versions."""
+    """Show in one line what made this page: its seed, the hash of the code, and versions."""
     _, used = _parameters()
-    parameters = ", ".join(f"{name} = {value!r}" for name, value in used.items()) or "none"
-    code = f"{results.CODE} (sha256 of {', '.join(origin.COMPUTES)})"
+    parameters = "Parameters: first cell of this page"
+    if "seed" in used:
+        parameters += f" (seed {used['seed']})"
     packages = ", ".join(f"{p} {version(p)}" for p in ("numpy", "scipy", "matplotlib"))
     python = f"Python {platform.python_version()}"
-    parameters = typeset(html.escape(parameters))
-    line = f"Parameters: {parameters}. Code {code}; {python}, {packages}."
-    display(HTML(f'<p class="ldpbo-note">{line}</p>'))
+    line = f"{parameters}. Code: {results.CODE}; {python}, {packages}."
+    display(HTML(f'<p class="ldpbo-note">{html.escape(line)}</p>'))

@@ -452,14 +452,11 @@ def test_a_printed_book_offers_its_pdf_and_stays_whole(tmp_path):
     """The link is hidden until there is something to load."""
     page = tmp_path / "book/reproduce.html"
     page.parent.mkdir()
-    page.write_text(
-        '<p><a class="ldpbo-pdf" data-href="../ldpbo.pdf" hidden="">PDF</a>'
-        '<span class="ldpbo-no-pdf">none,\n<code>make pdf</code></span>.</p>'
-    )
+    page.write_text('<p><a class="ldpbo-pdf" data-href="../ldpbo.pdf" hidden="">PDF</a></p>')
     store.seal_folder(tmp_path, "digest")
     for name in ("reproduce", "missing"):
         pdf.offer(tmp_path / f"book/{name}.html")
-    assert page.read_text() == '<p><a class="ldpbo-pdf" href="../ldpbo.pdf">PDF</a>.</p>'
+    assert page.read_text() == '<p><a class="ldpbo-pdf" href="../ldpbo.pdf">PDF</a></p>'
     assert not store.is_whole(tmp_path, "digest")
     store.seal_folder(tmp_path, "digest")
     assert store.is_whole(tmp_path, "digest") and not store.is_whole(tmp_path, "other")

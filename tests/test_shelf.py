@@ -215,11 +215,24 @@ def test_the_first_page_of_a_part_says_how_long_it_takes_and_what_to_know(tmp_pa
     assert content.decode().startswith(f"# Title\n\n{line}")
 
 
+def test_a_part_of_proofs_says_how_long_it_takes_to_skim_and_to_work_through(tmp_path):
+    """Reading 1800 words, 50 displayed formulas of two minutes, 60 others of ten seconds."""
+    toc = "parts: [{caption: Proofs, chapters: [{file: a}]}]\n"
+    (tmp_path / "_toc.yml").write_text(toc)
+    formulas = "$$\nx\n$$\n" * 25 + "```{math}\ny\n```\n" * 25 + "$z$ " * 60
+    words = "word " * (10 * shelf.WORDS_A_MINUTE - len(f"# Title {formulas}".split()))
+    (tmp_path / "a.md").write_text(f"# Title\n\n{words}\n\n{formulas}")
+    ((_, content),) = shelf.part_heads(tmp_path).items()
+    line = "*Proofs: 1 page, skim 10 min · work through 2 h. Good to know before: "
+    assert content.decode().startswith(f"# Title\n\n{line}")
+
+
 def test_every_part_that_wants_a_head_is_in_the_table_of_contents():
     toc = (ROOT / "_toc.yml").read_text("utf-8")
     assert all(f"caption: {part}\n" in toc for part in shelf.NEEDS), [
         p for p in shelf.NEEDS if f"caption: {p}\n" not in toc
     ]
+    assert set(shelf.PROOFS) <= set(shelf.NEEDS)
 
 
 def test_the_first_page_has_the_ledger_as_one_bar_and_the_version_of_the_citation():

@@ -69,7 +69,7 @@ def install(run):
 
 
 def update(lock):
-    """Make .venv anew; if that fails, the one that is there stays."""
+    """Make a new .venv; if that fails, the old one stays."""
     if OLD.exists() and not VENV.exists():  # killed between the two renames
         OLD.rename(VENV)
     if is_ready():

@@ -24,7 +24,7 @@ CELL_SECONDS = float(os.environ.get("LDPBO_CELL_SECONDS", 3600))  # a cell that 
 
 
 class Watched(NBClientEngine):
-    """Papermill's engine tells `watch`, too, when a cell begins: its number, and of how many."""
+    """This engine of papermill tells `watch` when a cell begins: its number, and of how many."""
 
     @classmethod
     def execute_managed_notebook(cls, nb_man, kernel_name, watch, **options):

@@ -101,5 +101,4 @@ def offer(page):
         link = '<a class="ldpbo-pdf" '
         text = page.read_text("utf-8")
         text = re.sub(link + 'data-href="([^"]*)" hidden(="")?>', link + r'href="\1">', text)
-        text = re.sub(r'<span class="ldpbo-no-pdf">.*?</span>', "", text, flags=re.S)
         store.write(page, text.encode())

@@ -127,6 +127,9 @@ def render(files, out, digest, lock):
     made = jupyter_book(out, lock, "--builder", "html", "-W", "--keep-going")
     for file in files:
         check_page(file, made / f"{file}.html", out / f"src/{file}.ipynb")
+    record = helper("record")
+    if record:
+        record.write(made, out / "src", files)
     store.seal_folder(made, digest)
     if site.exists():
         os.replace(site, out / "old")

@@ -43,7 +43,12 @@ ARCHIVED = """
     *.py ldpbo/* tools/*.py *.md *.yml *.toml *.lock Makefile LICENSE CITATION.cff notebooks/**/*
     data/* data/pins/* data/sweeps/* tests/*.py book/*.* book/live/* book/_static/*.* book/images/*
 """.split()
+PROOFS = {"Proofs"}  # parts that are worked through with a pencil
 WORDS_A_MINUTE = 180  # of prose with formulas
+DISPLAYED = re.compile(r"\$\$.+?\$\$|```\{math\}.+?```", re.S)
+INLINE = re.compile(r"\$[^$\n]+\$")
+MINUTES_A_DISPLAY = 2.0  # of checking a displayed formula
+MINUTES_AN_INLINE = 1 / 6  # and one in the text
 GLUED = "application/papermill.record/text/plain"
 GLUE = re.compile(  # {glue:text}`name:format` and {glue:text}`page::name:format`
     r"\{glue:(?:text|any)\}`(?:(?:pages/)?(?P<page>\w+)(?:\.ipynb)?::)?"
@@ -163,6 +168,16 @@ def reading_time(paths: list[Path]) -> int:
     """Estimate the minutes that the prose of these files takes, in steps of five."""
     words = sum(len(text.split()) for path in paths for text in prose(path))
     return max(5, 5 * round(words / WORDS_A_MINUTE / 5))
+
+
+def working_time(paths: list[Path]) -> int:
+    """Estimate the hours it takes to read these files and to check every formula in them."""
+    spent = 0.0
+    for text in [text for path in paths for text in prose(path)]:
+        rest, displayed = DISPLAYED.subn("", text)
+        spent += len(text.split()) / WORDS_A_MINUTE + MINUTES_A_DISPLAY * displayed
+        spent += MINUTES_AN_INLINE * len(INLINE.findall(rest))
+    return max(1, round(spent / 60))
 
 
 def link_tests(text: str) -> str:
@@ -287,10 +302,11 @@ def part_heads(source: Path) -> dict[Path, bytes]:
             continue
         files = pages_of(part, source)
         count = "1 page" if len(files) == 1 else f"{len(files)} pages"
-        line = (
-            f"*{caption}: {count}, about {reading_time(files)} minutes to read. "
-            f"Good to know before: {NEEDS[caption].replace('*', '')}.*"
-        )
+        time = f"about {reading_time(files)} minutes to read"
+        if caption in PROOFS:
+            time = f"skim {reading_time(files)} min · work through {working_time(files)} h"
+        before = NEEDS[caption].replace("*", "")
+        line = f"*{caption}: {count}, {time}. Good to know before: {before}.*"
         first, *_ = prose(files[0])
         title, _, rest = first.partition("\n")
         headed = {first: f"{title}\n\n{line}\n{rest}"}

@@ -66,7 +66,7 @@ def seal(path, data):
 
 
 def unseal(path):
-    """Return the bytes that `seal` wrote, or None if they are missing or (it says so) changed."""
+    """Return the bytes that `seal` wrote, or None if they are missing or changed (and say so)."""
     if not path.is_file():
         return None
     stated, _, data = path.read_bytes().partition(b"\n")
@@ -89,7 +89,7 @@ def seal_folder(folder, source):
 
 
 def is_whole(folder, source):
-    """Tell whether the folder was made from `source` and (else it says so) no file was changed."""
+    """Tell whether the folder was made from `source` and is unchanged; name a changed file."""
     if not folder.exists():
         return False
     try:
