@@ -83,8 +83,9 @@ def unicode(formula):
 def title_terms(tree, known):
     """Give the links to terms of the glossary their definitions as titles."""
     for link in tree.findall(nodes.reference):
-        if "glossary" in link.get("refuri", "") and "#term-" in link["refuri"]:
-            names = link["refuri"].split("#term-")[1], link.astext()
+        target = link.get("refuri") or "glossary#" + link.get("refid", "")  # its own page has an id
+        if "glossary" in target and "#term-" in target:
+            names = target.split("#term-")[1], link.astext()
             sentence = known.get(key(names[0])) or known.get(key(names[1]))
             if sentence:
                 link["reftitle"] = sentence
