@@ -1084,6 +1084,12 @@ def users_needed(pieces, level):
     return np.exp(np.interp(-np.log(level), -np.log(share[two]), np.log(T[two])))
 
 
+def show_all_settings(page):
+    """Open the folded settings, whatever an earlier test of the same page left."""
+    if not page.visible("#live-constants"):
+        page.click("#live-more summary")
+
+
 def test_the_second_view_has_settings_of_its_own_and_gives_the_old_ones_back(quick):
     go(quick, "problem=se&eps=1&T=80&trials=1", before="")
     after(quick, lambda: quick.click("[data-view=users]"))
@@ -1098,6 +1104,7 @@ def test_the_second_view_has_settings_of_its_own_and_gives_the_old_ones_back(qui
     after(quick, lambda: quick.click("[data-view=rounds]"))
     assert quick.visible(REGRET)
     assert state_of(quick)["curator"] == "both"
+    show_all_settings(quick)
     after(quick, lambda: quick.select("#live-constants", "order"))
     quick.click("[data-view=users]")
     assert state_of(quick)["constants"] == "order"  # what the reader chose stays
