@@ -134,7 +134,7 @@ def legend_below(figure, columns, fontsize=8):
 
 
 def beside(ax, text, point, offset, **style):
-    """Write a text beside a point, which the offset is counted from, in points of the printer."""
+    """Write a text beside a point of the axes; the offset from it is in typographic points."""
     given = {"textcoords": "offset points", "fontsize": 8.5} | style
     ax.annotate(text, point, offset, **given)
 
