@@ -40,7 +40,8 @@ def transform(r: Any, d: int) -> np.ndarray:
 
     u, weight = nodes(d)
     wave = np.cos if d == 1 else special.j0
-    return wave(2 * math.pi * np.multiply.outer(r, u)) @ (weight * H(u))
+    angle = 2 * math.pi * np.multiply.outer(r, u)
+    return wave(angle) @ (weight * H(u))
 
 
 def profile(cells: Any, d: int) -> np.ndarray:
@@ -57,9 +58,10 @@ def log_inverse_density(
         spread = 2 * (math.pi * lengthscale * xi) ** 2
         return spread - d / 2 * math.log(2 * math.pi * lengthscale**2)
     base = 2 * nu / lengthscale**2
+    power = nu + d / 2
     log_c1 = d / 2 * math.log(4 * math.pi) + nu * math.log(base)
-    log_c1 += math.lgamma(nu + d / 2) - math.lgamma(nu)
-    return (nu + d / 2) * np.log(base + (2 * math.pi * xi) ** 2) - log_c1
+    log_c1 += math.lgamma(power) - math.lgamma(nu)
+    return power * np.log(base + (2 * math.pi * xi) ** 2) - log_c1
 
 
 def log_norm(w: float, kernel: str, d: int, *, lengthscale: float, nu: float) -> float:
@@ -71,7 +73,8 @@ def log_norm(w: float, kernel: str, d: int, *, lengthscale: float, nu: float) ->
     stretch = 2 * zeta / w
     inverse = log_inverse_density(stretch * u, kernel, d, lengthscale, nu)
     integral = logsumexp(inverse - 2 / (1 - u**2), b=weight)
-    return float(math.log(2 / peak) + (integral - d * math.log(stretch)) / 2)
+    log_square = integral - d * math.log(stretch)
+    return float(math.log(2 / peak) + log_square / 2)
 
 
 def width(kernel: str, gap: float, d: int, *, lengthscale: float, nu: float) -> float:

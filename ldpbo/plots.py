@@ -85,6 +85,7 @@ STYLE = {
 }
 plt.rcParams.update(STYLE)
 BAND = {"alpha": 0.18, "linewidth": 0}
+TRUTH = {"color": "black", "linestyle": "--", "linewidth": 1.2, "label": "$f$"}
 
 
 # ---- Axes, labels, legends -----------------------------------------------------------------------
@@ -130,6 +131,12 @@ def legend_below(figure, columns, fontsize=8):
         entries |= dict(zip(labels, handles))
     where = {"loc": "outside lower center", "ncols": columns, "fontsize": fontsize}
     figure.legend(entries.values(), entries, **where)
+
+
+def beside(ax, text, point, offset, **style):
+    """Write a text beside a point of the axes; the offset from it is in typographic points."""
+    given = {"textcoords": "offset points", "fontsize": 8.5} | style
+    ax.annotate(text, point, offset, **given)
 
 
 def thin(T, points=80):
@@ -268,14 +275,19 @@ def _share_bars(ax, part, scale):
 # ---- Bands ---------------------------------------------------------------------------------------
 
 
+def band(ax, x, centre, half, **style):
+    """Fill the band `centre` ± `half`, without an edge."""
+    ax.fill_between(x, centre - half, centre + half, linewidth=0, **style)
+
+
 def posterior_band(ax, problem, learner, *, name, title="", x=None):
     """Draw the mean reward f, a learner's mean and confidence band, and the arm it plays next."""
     x = (np.arange(problem.n) + 1) / problem.n if x is None else x
     half = learner.beta * learner.sigma
-    style = {"color": COLORS[name], "alpha": 0.2, "linewidth": 0}
-    ax.fill_between(x, learner.mu - half, learner.mu + half, label=r"$\mu\pm\beta\sigma$", **style)
-    ax.plot(x, learner.mu, color=COLORS[name], label=r"$\mu$")
-    ax.plot(x, problem.f, color="black", linestyle="--", linewidth=1.2, label="$f$")
+    color = COLORS[name]
+    band(ax, x, learner.mu, half, color=color, alpha=0.2, label=r"$\mu\pm\beta\sigma$")
+    ax.plot(x, learner.mu, color=color, label=r"$\mu$")
+    ax.plot(x, problem.f, **TRUTH)
     ax.axvline(x[learner.ask()], color="#999999", linestyle=":", linewidth=1.3, label="next arm")
     ax.set_title(title, fontsize=9)
     ax.tick_params(labelsize=8)

@@ -14,19 +14,24 @@ def removed(problem, state, arms, reports):
     lam = state.settings.lam
     Phi = core.nystrom_features(problem.K, state.dictionary)  # (m, n), line 8
     played = Phi[:, arms]
-    size, Q = np.linalg.eigh(played @ played.T + lam * np.eye(len(Phi)))
+    V = played @ played.T + lam * np.eye(len(Phi))
+    size, Q = np.linalg.eigh(V)
     root = (Q / np.sqrt(size)) @ Q.T  # V^{-1/2}
     products = (root @ played) * reports  # line 9
     large = np.abs(products) > state.b
-    mu = Phi.T @ root @ np.where(large, 0, products).sum(axis=1)  # lines 10 to 12
-    moved = np.abs(Phi.T @ root @ products.sum(axis=1) - mu)
+    kept = np.where(large, 0, products)
+    mu = Phi.T @ root @ kept.sum(axis=1)  # lines 10 to 12
+    whole = Phi.T @ root @ products.sum(axis=1)
+    moved = np.abs(whole - mu)
+    above = np.abs(reports) > state.b
+    half_band = state.beta * state.sigma
     return {
         "t": len(reports),
-        "reports above b": int((np.abs(reports) > state.b).sum()),
+        "reports above b": int(above.sum()),
         "reports cut": int(large.any(axis=0).sum()),
         "percent of products": 100 * large.mean(),
         "change of mu": moved.max(),
-        "change / half-band": (moved / (state.beta * state.sigma)).max(),
+        "change / half-band": (moved / half_band).max(),
         "error": np.abs(mu - state.mu).max(),
     }
 
@@ -38,21 +43,18 @@ def draw(found, spread):
     """
     figure, (left, right) = plots.axes(1, 2, height=2.8)
     style = plots.line_style("ATA", markevery=3, label=None)
-    left.plot(found["t"], found["reports above b"], color="#666666", linestyle="--")
-    left.plot(found["t"], found["reports cut"], **style)
+    t = found["t"]
+    left.plot(t, found["reports above b"], color="#666666", linestyle="--")
+    left.plot(t, found["reports cut"], **style)
     left.set(yscale="symlog", ylabel="number of reports")
-    right.plot(found["t"], found["change of mu"], **style)
+    right.plot(t, found["change of mu"], **style)
     right.axhline(spread, color="black", linestyle=":")
     right.set(ylabel=r"largest change of $\tilde\mu_t$")
-    late = found.iloc[-8]
-    _label(left, "lose a product", (1, 1), (0, -12), "left")
-    _label(left, "larger than $b_t$", (late["t"], late["reports above b"]), (-6, 4))
-    _label(right, "range of $f$", (found["t"].iloc[-1], spread), (0, 4))
+    late = tuple(found.iloc[-8][["t", "reports above b"]])
+    end = t.iloc[-1], spread
+    plots.beside(left, "lose a product", (1, 1), (0, -12), fontsize=9)
+    plots.beside(left, "larger than $b_t$", late, (-6, 4), ha="right", fontsize=9)
+    plots.beside(right, "range of $f$", end, (0, 4), ha="right", fontsize=9)
     for ax in (left, right):
         ax.set(xscale="log", xlabel="round $t$", ylim=(0, None))
     return figure
-
-
-def _label(ax, text, point, offset, side="right"):
-    """Write beside a line what it is; the offset is in points."""
-    ax.annotate(text, point, offset, textcoords="offset points", fontsize=9, ha=side)

@@ -12,23 +12,36 @@ def survivors(f, users, active):
 
     users: of each batch; active (batches, arms).
     """
-    given = {"height_ratios": [1, 1.6]}
-    figure, (top, bottom) = plots.axes(2, 1, height=1.9, gridspec_kw=given)
+    figure, (top, bottom) = plots.axes(2, 1, height=1.9, height_ratios=[1, 1.6])
     arms = 1 + np.arange(len(f))
     best = arms[np.argmax(f)]
-    top.plot(arms, f, color=DARK)
-    top.plot(best, f.max(), "o", color=DARK)
-    place = {"xytext": (7, 3), "textcoords": "offset points", "fontsize": 8.5}
-    top.annotate("best arm", (best, f.max()), **place)
-    top.set(ylabel="mean reward $f$", xlim=(0, len(f) + 1), xticks=[])
-    top.margins(y=0.2)
-    for row, kept in enumerate(active):
-        colors = np.where(kept, "#555555", "#e4e4e4")
-        bottom.barh(np.full(len(f), row), 0.9, 0.8, left=arms - 0.45, color=colors, linewidth=0)
-    labels = [f"{total:,}" for total in np.cumsum(users)]
-    bottom.set_yticks(range(len(active)), labels, fontsize=8)
-    bottom.set(ylim=(len(active) - 0.5, -0.5), xlim=(0, len(f) + 1))
+    _rewards(top, arms, f, best)
+    _rows(bottom, arms, active)
+    totals = [f"{total:,}" for total in np.cumsum(users)]
+    bottom.set_yticks(range(len(active)), totals, fontsize=8)
     bottom.set(xlabel="arm", ylabel="after so many users")
     bottom.axvline(best, color=DARK, linewidth=0.8, linestyle=":")
-    bottom.grid(False)
+    for ax in (top, bottom):
+        ax.set_xlim(0, len(f) + 1)
     return figure
+
+
+def _rewards(ax, arms, f, best):
+    """Draw the mean rewards, and mark the best arm."""
+    peak = best, f.max()
+    ax.plot(arms, f, color=DARK)
+    ax.plot(*peak, "o", color=DARK)
+    plots.beside(ax, "best arm", peak, (7, 3))
+    ax.set(ylabel="mean reward $f$", xticks=[])
+    ax.margins(y=0.2)
+
+
+def _rows(ax, arms, active):
+    """Draw a row of cells for each batch, dark where an arm is still active."""
+    left = arms - 0.45
+    for row, kept in enumerate(active):
+        colors = np.where(kept, "#555555", "#e4e4e4")
+        height = np.full(len(arms), row)
+        ax.barh(height, 0.9, 0.8, left=left, color=colors, linewidth=0)
+    ax.set_ylim(len(active) - 0.5, -0.5)
+    ax.grid(False)

@@ -28,13 +28,19 @@ def draw(found):
     figure, axes = plots.axes(1, len(found), share=True)
     data = {}
     for ax, (name, rows) in zip(axes, found.items()):
-        columns = {key: [row[key] for row in rows] for key in ("users", "lower", "upper", "regret")}
-        color = plots.COLORS[name]
-        band = plots.BAND | {"label": "mean of the named arm"}
-        ax.fill_between(columns["users"], columns["lower"], columns["upper"], color=color, **band)
-        ax.plot(columns["users"], columns["regret"], color=color, label="regret at most")
+        columns = {}
+        for key in ("users", "lower", "upper", "regret"):
+            columns[key] = [row[key] for row in rows]
+            data[f"{name} {key}"] = columns[key]
+        _narrowing(ax, **columns, color=plots.COLORS[name])
         ax.axhline(max(MEANS), color="black", linestyle="--", linewidth=1, label="largest mean")
         ax.set(xscale="log", xlabel="users", title=plots.LABELS[name], ylim=(-1.2, 2.2))
         ax.legend(loc="lower left")
-        data |= {f"{name} {key}": values for key, values in columns.items()}
     return figure, data
+
+
+def _narrowing(ax, users, lower, upper, regret, color):
+    """Draw the interval of the named arm's mean by users, and the bound on its regret."""
+    label = "mean of the named arm"
+    ax.fill_between(users, lower, upper, color=color, label=label, **plots.BAND)
+    ax.plot(users, regret, color=color, label="regret at most")

@@ -28,8 +28,10 @@ def exposed(eps, pair, n, seed):
     curator = core.CTL(eps, 1.0, 1.0)
     rng = np.random.default_rng(seed)
     secret = rng.integers(0, 2, n)
-    reports = curator.privatise(np.array(pair)[secret], rng)
+    rewards = np.array(pair)[secret]
+    reports = curator.privatise(rewards, rng)
     fits = np.stack([possible(reports, y, curator.scale) for y in pair])
     certain = fits.sum(axis=0) == 1
     right = fits[secret, np.arange(n)]
-    return float(np.mean(certain & right)), float(right[certain].mean())
+    named = np.mean(certain & right)
+    return float(named), float(right[certain].mean())

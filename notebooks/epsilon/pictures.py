@@ -7,6 +7,7 @@ from ldpbo import plots
 from notebooks.epsilon import attack, odds
 
 DARK = "#222222"
+GREY = "#777777"
 LIGHT = "#dddddd"
 SCALE = 4.0  # 2(B + R)/ε where B, R and ε are 1
 
@@ -21,19 +22,25 @@ def beliefs(levels):
     data = {"before": before}
     shades = plt.get_cmap("Greys")(np.linspace(0.25, 0.6, len(levels)))
     for eps, shade in zip(sorted(levels, reverse=True), shades):
-        high, low = (odds.belief(before, e) for e in (eps, -eps))
+        high = odds.belief(before, eps)
+        low = odds.belief(before, -eps)
         ax.fill_between(100 * before, 100 * low, 100 * high, color=shade, linewidth=0)
-        data |= {f"most, eps {eps:g}": high, f"least, eps {eps:g}": low}
-        top = 100 * odds.belief(0.5, eps)
-        place = {"ha": "right", "va": "top", "fontsize": 8.5, "color": DARK}
-        ax.annotate(f"ε = {eps:g}", (50, top), xytext=(-4, -1), textcoords="offset points", **place)
-    ax.plot([0, 100], [0, 100], color=DARK, linewidth=1, linestyle=":")
-    place = {"rotation": 31, "rotation_mode": "anchor", "fontsize": 8, "color": DARK}
-    ax.text(66, 62, "the report says nothing", **place)
+        data[f"most, eps {eps:g}"] = high
+        data[f"least, eps {eps:g}"] = low
+        top = 50, 100 * odds.belief(0.5, eps)
+        plots.beside(ax, f"ε = {eps:g}", top, (-4, -1), ha="right", va="top", color=DARK)
+    _no_news(ax)
     ax.axvline(50, color=DARK, linewidth=0.6)
     ax.set(xlim=(0, 100), ylim=(0, 100), xlabel="belief before the report, %")
     ax.set_ylabel("belief after it, %")
     return figure, data
+
+
+def _no_news(ax):
+    """Draw the diagonal, where the belief stays what it was."""
+    ax.plot([0, 100], [0, 100], color=DARK, linewidth=1, linestyle=":")
+    along = {"rotation": 31, "rotation_mode": "anchor"}
+    ax.text(66, 62, "the report says nothing", fontsize=8, color=DARK, **along)
 
 
 def several(levels, most):
@@ -45,11 +52,13 @@ def several(levels, most):
     k = np.arange(1, most + 1)
     data = {"k": k}
     for ax, eps in zip(axes, levels):
-        bound, spy = odds.belief(0.5, k * eps), odds.vote(eps, k)
+        bound = odds.belief(0.5, k * eps)
+        spy = odds.vote(eps, k)
         ax.plot(k, 100 * bound, "--", color=DARK, label="at most: the promise $k\\epsilon$")
-        ax.plot(k, 100 * spy, "o-", color="#777777", label="the best spy, one-bit reports")
+        ax.plot(k, 100 * spy, "o-", color=GREY, label="the best spy, one-bit reports")
         ax.set(title=f"ε = {eps:g} each", xlabel="reports of one user $k$", ylim=(50, 101))
-        data |= {f"at most, eps {eps:g}": bound, f"one bit, eps {eps:g}": spy}
+        data[f"at most, eps {eps:g}"] = bound
+        data[f"one bit, eps {eps:g}"] = spy
     axes[0].set_ylabel("right, in % of cases")
     axes[0].legend(loc="upper left")
     return figure, data
@@ -61,11 +70,12 @@ def low_bits(pair, start, count, shares):
 
     Returns (figure, data).
     """
-    given = {"width_ratios": [3, 1]}
-    figure, (left, right) = plots.axes(1, 2, height=2.0, width=7.6, gridspec_kw=given)
+    size = {"height": 2.0, "width": 7.6, "width_ratios": [3, 1]}
+    figure, (left, right) = plots.axes(1, 2, **size)
     data = combs(left, pair, start, count)
     places = range(len(shares))
-    right.bar(places, [100 * share for share in shares.values()], 0.6, color="#777777")
+    percent = [100 * share for share in shares.values()]
+    right.bar(places, percent, 0.6, color=GREY)
     right.set_xticks(places, [f"{eps:g}" for eps in shares])
     right.set(ylim=(0, 100), xlabel="promised ε", ylabel="reports that tell, %")
     return figure, data
@@ -79,11 +89,14 @@ def combs(ax, pair, start, count):
         colors = np.where(found, DARK, LIGHT)
         ax.bar(np.arange(count), 0.8, bottom=row + 0.1, width=0.82, color=colors)
     certain = np.flatnonzero(fits.sum(axis=0) == 1)
-    ax.plot(certain, np.full(len(certain), 2.25), "v", color=DARK, markersize=4)
+    above = np.full(len(certain), 2.25)
+    ax.plot(certain, above, "v", color=DARK, markersize=4)
     rows = [f"from {reward:.7g}" for reward in pair]
     ax.set_yticks([0.5, 1.5, 2.25], [*rows, "certain"])
     ax.set(xlim=(-0.7, count - 0.3), ylim=(0, 2.6), xticks=[])
     ax.set_xlabel(f"{count} possible reports in a row, from {start:g} on")
     ax.grid(False)
-    columns = {f"possible from {reward!r}": found for reward, found in zip(pair, fits.astype(int))}
-    return {"report": [repr(report) for report in reports.tolist()]} | columns
+    data = {"report": [repr(report) for report in reports.tolist()]}
+    for reward, found in zip(pair, fits):
+        data[f"possible from {reward!r}"] = found.astype(int)
+    return data

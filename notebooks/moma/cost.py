@@ -18,18 +18,18 @@ def measure(problem, lengths, T, runs, *, eps, seed, **options):
     """
     heavy = replace(problem, noise="t3", v=problem.B**2 + 3, c=3.0)
     curator = core.CTL(eps, problem.B, problem.R)
-    errors = {}
     options = {"T": T, "rng": 0} | options
+    errors = {}
     for k in lengths:
         errors["private", k] = []
         errors["Student", k] = []
         for run in range(runs):
-            streams = core.streams(seed, run)
             private = core.make("MoMA", problem, k=k, eps=eps, **options)
-            errors["private", k].append(error(private, problem, curator, streams))
-            streams = core.streams(seed, run)
+            found = error(private, problem, curator, core.streams(seed, run))
+            errors["private", k].append(found)
             plain = core.make("MoMA", heavy, k=k, **options)
-            errors["Student", k].append(error(plain, heavy, core.Identity(), streams))
+            found = error(plain, heavy, core.Identity(), core.streams(seed, run))
+            errors["Student", k].append(found)
     return errors
 
 
@@ -37,10 +37,13 @@ def error(learner, problem, curator, streams):
     """Tell a MoMA of whole epochs, all arms in turn -> the error of its estimate."""
     _, users, privacy, _ = streams
     for t in range(learner.N * learner.k):
-        arm = (37 * (t // learner.k)) % problem.n  # every arm in turn
+        epoch = t // learner.k
+        arm = (37 * epoch) % problem.n  # every arm in turn
         reward = problem.sample(arm, users)
-        learner.tell(curator.privatise(reward, privacy), arm=arm)
-    return float(np.sqrt(np.mean((learner.mu - problem.f) ** 2)))
+        report = curator.privatise(reward, privacy)
+        learner.tell(report, arm=arm)
+    square = np.mean((learner.mu - problem.f) ** 2)
+    return float(np.sqrt(square))
 
 
 def draw(errors, lengths, nothing):
@@ -51,7 +54,9 @@ def draw(errors, lengths, nothing):
         found = [results.interval(errors[name, k]) for k in lengths]
         mean, low, high = np.array(found).T
         _curve(ax, mean, low, high, name)
-        data |= {f"{name} mean": mean, f"{name} low": low, f"{name} high": high}
+        data[f"{name} mean"] = mean
+        data[f"{name} low"] = low
+        data[f"{name} high"] = high
     ax.axhline(nothing, color="#666666", linestyle=":")
     ax.annotate("estimate 0 everywhere", (0, nothing), (0, nothing + 0.05), fontsize=9)
     ax.set_xticks(range(len(lengths)), [str(k) for k in lengths])
@@ -62,6 +67,8 @@ def draw(errors, lengths, nothing):
 def _curve(ax, mean, low, high, name):
     """Draw a mean with its interval at 0, 1, 2, ..., and its name beside the second point."""
     style = plots.line_style("MoMA", name == "private", label=None, elinewidth=1)
-    ax.errorbar(range(len(mean)), mean, [mean - low, high - mean], **style)
-    place = {"textcoords": "offset points", "fontsize": 9, "color": style["color"]}
-    ax.annotate(LABELS[name], (1, mean[1]), (8, OFFSETS[name]), **place)
+    ends = [mean - low, high - mean]
+    ax.errorbar(range(len(mean)), mean, ends, **style)
+    second = 1, mean[1]
+    offset = 8, OFFSETS[name]
+    plots.beside(ax, LABELS[name], second, offset, fontsize=9, color=style["color"])

@@ -15,40 +15,58 @@ def table(source, runs, *, seed, lam):
     is new in each trial). "sigma alone": GP-UCB with β × 1e9, which looks at nothing else.
     """
     fixed = isinstance(source, core.Problem)
-    trials, T = next(iter(runs.values())).regret.shape[1:]
-    tasks = [source if fixed else source(core.streams(seed, i)[0]) for i in range(trials)]
-    parts = _quarters(tasks[0], lam * tasks[0].n / T)
+    _, trials, T = next(iter(runs.values())).regret.shape
+    tasks = [source] * trials if fixed else _drawn(source, seed, trials)
+    first = tasks[0]
+    parts = _quarters(first, lam * first.n / T)
     f = np.stack([task.f for task in tasks])
     gap = f.max(axis=1, keepdims=True) - f
+    options = dict(trials=1, seed=seed, eps=1.0, lam=lam, beta_scale=1e9)
+    alone = core.simulate(source, "GP-UCB", T, **options)
     columns = {
         "quarter": [1, 2, 3, 4],
         "arms": [len(part) for part in parts],
         "loss": _relative_means(gap, parts),
         "reward": _relative_means(f, parts) if fixed else [np.nan] * 4,
+        "sigma alone": _shares(alone.records["pulls"][0], parts),
     }
-    options = dict(trials=1, seed=seed, eps=1.0, lam=lam, beta_scale=1e9)
-    alone = core.simulate(source, "GP-UCB", T, **options)
-    columns["sigma alone"] = _shares(alone.records["pulls"][0], parts)
     for setting, run in runs.items():
         for name, pulls in zip(run.records["names"], run.records["pulls"]):
             columns[f"{name} (beta x {setting:g})"] = _shares(pulls, parts)
-    relative = alone.regret[0, 0, -1] / (T * alone.records["uniform"][0])
-    return pd.DataFrame(columns).assign(**{"sigma alone, relative regret": relative})
+    uniform = T * alone.records["uniform"][0]
+    found = pd.DataFrame(columns)
+    found["sigma alone, relative regret"] = alone.regret[0, 0, -1] / uniform
+    return found
+
+
+def _drawn(source, seed, trials):
+    """List the problems of the trials, each drawn from its own stream."""
+    problems = []
+    for trial in range(trials):
+        environment, *_ = core.streams(seed, trial)
+        problems.append(source(environment))
+    return problems
 
 
 def _quarters(problem, ridge):
     """Split the arms into four parts by their σ after one play of each with this ridge."""
     arms = np.arange(problem.n)
-    sigma = core.posterior(problem.K, arms, np.zeros(problem.n), ridge)[1]
-    return np.array_split(np.argsort(-sigma, kind="stable"), 4)
+    _, sigma = core.posterior(problem.K, arms, np.zeros(problem.n), ridge)
+    widest_first = np.argsort(-sigma, kind="stable")
+    return np.array_split(widest_first, 4)
 
 
 def _relative_means(values, parts):
     """Average `values` (trials, n) over each part, in units of the average over all arms."""
     whole = values.mean(axis=1)
-    return [float(np.mean(values[:, part].mean(axis=1) / whole)) for part in parts]
+    means = []
+    for part in parts:
+        relative = values[:, part].mean(axis=1) / whole
+        means.append(float(relative.mean()))
+    return means
 
 
 def _shares(pulls, parts):
     """Return the share of the plays `pulls` (trials, n) that went to each part."""
-    return [float(pulls[:, part].sum() / pulls.sum()) for part in parts]
+    total = pulls.sum()
+    return [float(pulls[:, part].sum() / total) for part in parts]

@@ -11,26 +11,37 @@ def verdicts(names, low, flagged, eps):
     ax.axvline(eps, color="#444444", linewidth=1)
     top = {"xycoords": ax.get_xaxis_transform(), "ha": "center", "va": "bottom"}
     ax.annotate("promised", (eps, 1.01), fontsize=8.5, **top)
-    for y, (x, caught) in enumerate(zip(low, flagged)):
+    for y, (bound, caught) in enumerate(zip(low, flagged)):
         face = DARK if caught else "white"
-        ax.plot(x, y, "o", color=DARK, markerfacecolor=face, markersize=7)
-        side, end = (-8, "right") if x < eps else (8, "left")
-        place = {"xytext": (side, 0), "textcoords": "offset points", "va": "center", "ha": end}
-        ax.annotate(f"{x:.2f}", (x, y), fontsize=8, **place)
-    ax.set(xscale="log", xlim=(0.7 * min(low.min(), eps), 2 * low.max()))
-    ax.set(ylim=(len(low) - 0.5, -0.5), xlabel="lower confidence bound on ε (logarithmic)")
+        ax.plot(bound, y, "o", color=DARK, markerfacecolor=face, markersize=7)
+        _write_outside(ax, bound, y, eps)
+    least = min(low.min(), eps)
+    ax.set(xscale="log", xlim=(0.7 * least, 2 * low.max()))
+    ax.set_xlabel("lower confidence bound on ε (logarithmic)")
+    ax.set_ylim(len(low) - 0.5, -0.5)
     ax.set_yticks(range(len(low)), names)
     ax.set_xticks([1, 2, 5, 10], ["1", "2", "5", "10"])
     ax.minorticks_off()
     return figure
 
 
+def _write_outside(ax, x, y, eps):
+    """Write x beside its point, on the side that is away from the line at eps."""
+    text = f"{x:.2f}"
+    style = {"va": "center", "fontsize": 8}
+    if x < eps:
+        plots.beside(ax, text, (x, y), (-8, 0), ha="right", **style)
+    else:
+        plots.beside(ax, text, (x, y), (8, 0), ha="left", **style)
+
+
 def reports(k, promise, spent):
     """Draw the audit of k reports of one user, {curator: bounds}, against the promise."""
     figure, ax = plots.axes(width=5.0, height=2.5)
     ax.plot(k, promise, color=DARK, linewidth=1, label="promise $k\\epsilon$")
-    for (name, values), marker, color in zip(spent.items(), "xo", [DARK, "#777777"]):
-        ax.plot(k, values, marker, color=color, markerfacecolor="none", label=f"{name}, audited")
+    for name, marker, color in zip(spent, "xo", [DARK, "#777777"]):
+        style = {"color": color, "markerfacecolor": "none"}
+        ax.plot(k, spent[name], marker, label=f"{name}, audited", **style)
     ax.set(xlabel="reports of one user $k$", ylabel="$\\epsilon$ in total", ylim=(0, None))
     ax.legend()
     return figure
@@ -46,10 +57,12 @@ def price(levels, found, factors):
     for ax, factor in zip(axes, factors):
         samples = {label: values for (f, label), values in found.items() if f == factor}
         styles = {label: style(label) for label in samples}
-        title = "order constants" + ("" if factor == 1 else f", β × {factor:g}")
-        labels = {"xlabel": "privacy $\\epsilon$ per report", "title": title}
-        columns = plots.regret_against(ax, levels, samples, styles, **labels)
-        data |= {f"{k} (beta x {factor:g})": x for k, x in columns.items()}
+        columns = plots.regret_against(ax, levels, samples, styles)
+        changed = "" if factor == 1 else f", β × {factor:g}"
+        ax.set_title(f"order constants{changed}")
+        ax.set_xlabel("privacy $\\epsilon$ per report")
+        for name, values in columns.items():
+            data[f"{name} (beta x {factor:g})"] = values
     axes[0].set_ylabel("final regret / uniform play")
     return figure, data
 

@@ -5,14 +5,20 @@ import numpy as np
 from ldpbo import plots
 
 NAMES = {"matern": "Matérn", "se": "SE", "linear": "linear"}
+GREYS = {"matern": "#444444", "se": "#444444", "linear": "#999999"}
+THIN = {"color": "black", "linewidth": 0.9}
 
 
 def kernels(s, x, kernel_of, functions):
     """Draw kernels against the distance s, and random functions of each on the points x."""
     figure, (left, right) = plots.axes(1, 2, height=2.7)
-    for (name, k), color, style in zip(kernel_of.items(), ("#888888", "#000000"), ("-", "--")):
-        left.plot(s, k, color=color, label=name, linestyle=style)
-        right.plot(x, functions[name].T, color=color, linestyle=style)
+    styles = [
+        {"color": "#888888", "linestyle": "-"},
+        {"color": "#000000", "linestyle": "--"},
+    ]
+    for name, style in zip(kernel_of, styles):
+        left.plot(s, kernel_of[name], label=name, **style)
+        right.plot(x, functions[name].T, **style)
     left.set(xlabel="distance $s$", ylabel="$k(x, x')$")
     left.legend()
     right.set(xlabel="$x$", ylabel="$f(x)$")
@@ -22,14 +28,22 @@ def kernels(s, x, kernel_of, functions):
 def posteriors(problem, x, told, fits):
     """Draw the posteriors `fits` from what the learner was told, {title: (arms, rewards)}."""
     figure, axes = plots.axes(1, 2, share=True, height=2.9)
-    for ax, (title, (arms, y)), (mu, sigma) in zip(axes, told.items(), fits):
-        ax.plot(x[arms], y, ".", color="#888888", markersize=4)
-        ax.fill_between(x, mu - 3 * sigma, mu + 3 * sigma, color="#cccccc", linewidth=0)
-        ax.plot(x, mu, color="#555555", linewidth=2.2, label=r"$\mu_t \pm 3\sigma_t$")
-        ax.plot(x, problem.f, "k--", linewidth=1.2, label="$f$")
-        ax.set(title=title, xlabel="$x$", ylim=(-2.5 * problem.B, 2.5 * problem.B))
+    top = 2.5 * problem.B
+    for ax, title, fit in zip(axes, told, fits):
+        arms, rewards = told[title]
+        ax.plot(x[arms], rewards, ".", color="#888888", markersize=4)
+        _posterior(ax, x, *fit)
+        ax.plot(x, problem.f, **plots.TRUTH)
+        ax.set(title=title, xlabel="$x$", ylim=(-top, top))
     axes[0].legend(loc="lower left", ncols=2)
     return figure
+
+
+def _posterior(ax, x, mu, sigma):
+    """Draw the posterior mean in a band of three deviations."""
+    plots.band(ax, x, mu, 3 * sigma, color="#cccccc")
+    label = r"$\mu_t \pm 3\sigma_t$"
+    ax.plot(x, mu, color="#555555", linewidth=2.2, label=label)
 
 
 def information_gain(horizons, low, high, greedy, powers):
@@ -39,16 +53,16 @@ def information_gain(horizons, low, high, greedy, powers):
     the last point; the others are drawn against ln T.
     """
     figure, (left, right) = plots.axes(1, 2, height=3.1)
-    few = plots.thin(10000, 60)[2:] + 1
-    for key, color in zip(NAMES, ("#444444", "#444444", "#999999")):
-        ax, scale = (left, np.asarray) if key == "matern" else (right, np.log)
-        x = scale(horizons)
-        style = {"color": color, "linestyle": "none"}
-        ax.plot(scale(few), greedy[key][few], color=color, linewidth=3, alpha=0.35)
-        ax.plot(x, high[key], marker="v", label=NAMES[key], **style)
-        ax.plot(x, low[key], marker="^", markerfacecolor="none", **style)
-    _powers_of_T(left, horizons, high["matern"][-1], powers)
-    _powers_of_log(right, np.log(horizons), high["se"][-1], high["linear"][-1])
+    rounds = plots.thin(10000, 60)[2:] + 1
+    for key in NAMES:
+        ax = left if key == "matern" else right
+        scale = np.asarray if key == "matern" else np.log
+        gain = greedy[key][rounds]
+        ax.plot(scale(rounds), gain, color=GREYS[key], linewidth=3, alpha=0.35)
+        _triangles(ax, scale(horizons), low[key], high[key], key)
+    last = {key: bounds[-1] for key, bounds in high.items()}
+    _powers_of_T(left, horizons, last["matern"], powers)
+    _powers_of_log(right, np.log(horizons), last["se"], last["linear"])
     left.set(xlabel="horizon $T$", xscale="log", yscale="log")
     right.set(xlabel=r"$\ln T$")
     for ax in (left, right):
@@ -57,16 +71,26 @@ def information_gain(horizons, low, high, greedy, powers):
     return figure
 
 
+def _triangles(ax, x, low, high, key):
+    """Mark the upper bounds of a kernel by full triangles and the lower ones by hollow ones."""
+    style = {"color": GREYS[key], "linestyle": "none"}
+    ax.plot(x, high, marker="v", label=NAMES[key], **style)
+    ax.plot(x, low, marker="^", markerfacecolor="none", **style)
+
+
 def _powers_of_T(ax, horizons, last, powers):
     """Draw powers of T, {text: exponent}, through the last point."""
-    for (text, power), dashes in zip(powers.items(), ("--", "-")):
-        line = last * (horizons / horizons[-1]) ** power
-        style = {"color": "black", "linewidth": 0.9, "linestyle": dashes}
-        ax.plot(horizons, line, label=f"{text}: {power:.3f}", **style)
+    rise = horizons / horizons[-1]
+    for text, dashes in zip(powers, ("--", "-")):
+        power = powers[text]
+        style = THIN | {"linestyle": dashes, "label": f"{text}: {power:.3f}"}
+        ax.plot(horizons, last * rise**power, **style)
 
 
 def _powers_of_log(ax, log_T, last_se, last_linear):
     """Draw (ln T)^2 and ln T through the last points."""
     rise = log_T / log_T[-1]
-    ax.plot(log_T, last_se * rise**2, "k--", linewidth=0.9, label=r"$\propto(\ln T)^2$")
-    ax.plot(log_T, last_linear * rise, "k:", linewidth=1.2, label=r"$\propto\ln T$")
+    square = {"linestyle": "--", "label": r"$\propto(\ln T)^2$"}
+    simple = {"linestyle": ":", "label": r"$\propto\ln T$", "linewidth": 1.2}
+    ax.plot(log_T, last_se * rise**2, **THIN | square)
+    ax.plot(log_T, last_linear * rise, **THIN | simple)

@@ -15,7 +15,8 @@ LINEAR = 5.0  # up to here the logarithmic axis is linear
 def with_norm(problem):
     """Give the learner the RKHS norm of f as its B, and the curator the largest |f| as before."""
     inverse = np.linalg.pinv(problem.K, rcond=1e-12, hermitian=True)
-    return replace(problem, B=float(np.sqrt(problem.f @ inverse @ problem.f)), F=problem.B)
+    norm = np.sqrt(problem.f @ inverse @ problem.f)
+    return replace(problem, B=float(norm), F=problem.B)
 
 
 def believe(problem, users, eps, seed):
@@ -53,11 +54,13 @@ def width(learner, t):
 
 def draw(problem, beliefs):
     """Draw the bands inside each other, and again on the scale of f -> (figure, data)."""
-    figure, (left, right) = plots.axes(1, 2, width=9.4, height=3.7, width_ratios=[1.25, 1])
+    size = {"width": 9.4, "height": 3.7, "width_ratios": [1.25, 1]}
+    figure, (left, right) = plots.axes(1, 2, **size)
     x = (np.arange(problem.n) + 1) / problem.n
     data = {"x": x, "f": problem.f}
     for name, (mu, half) in beliefs.items():
-        data |= {f"mu {name}": mu, f"half-width {name}": half}
+        data[f"mu {name}"] = mu
+        data[f"half-width {name}"] = half
         for ax in (left, right):
             _band(ax, x, mu, half, name)
         _label(left, mu, half, name)
@@ -68,16 +71,16 @@ def draw(problem, beliefs):
     left.set_yticks([-100, -10, 0, 10, 100], ["−100", "−10", "0", "10", "100"])
     left.set(title="four bands (± median half-width)", ylabel="reward")
     right.set(title="the same, on the scale of $f$")
-    span = np.ptp(problem.f)
-    right.set_ylim(problem.f.min() - 1.3 * span, problem.f.max() + 1.3 * span)
+    margin = 1.3 * np.ptp(problem.f)
+    right.set_ylim(problem.f.min() - margin, problem.f.max() + margin)
     return figure, data
 
 
 def _band(ax, x, mu, half, name):
     """Draw one band with its edges, and the estimate in it where it is a new one."""
     color = plots.COLORS[ALGORITHM[name]]
-    ax.fill_between(x, mu - half, mu + half, color="white", linewidth=0)
-    ax.fill_between(x, mu - half, mu + half, color=color, alpha=SHADES[name], linewidth=0)
+    plots.band(ax, x, mu, half, color="white")
+    plots.band(ax, x, mu, half, color=color, alpha=SHADES[name])
     for edge in (mu - half, mu + half):
         ax.plot(x, edge, color=color, linewidth=0.8)
     if name in ("order", "one bit, proved"):
@@ -88,6 +91,6 @@ def _label(ax, mu, half, name):
     """Write the name of a band and its half-width to the right of its upper edge."""
     text = f"{name}, ± {np.median(half):.0f}"
     rise = {"proved": 4, "printed": -10}.get(name, -3)
-    place = {"textcoords": "offset points", "xytext": (5, rise), "annotation_clip": False}
+    end = 1, np.median(mu + half)
     color = plots.COLORS[ALGORITHM[name]]
-    ax.annotate(text, (1, np.median(mu + half)), fontsize=8.5, color=color, **place)
+    plots.beside(ax, text, end, (5, rise), color=color, annotation_clip=False)
