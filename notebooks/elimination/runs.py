@@ -28,39 +28,55 @@ def problems(kernel, seed, trials):
 
 
 def shares(run, users):
-    """Regret over that of uniform play after each number of users, (trials, users).
+    """Return regret over that of uniform play after each number of users, (trials, users).
 
     Between two marks of a campaign regret grows evenly.
     """
-    t = np.concatenate([[0.0], run.t])
-    regret = np.concatenate([np.zeros((len(run.regret), 1)), run.regret], axis=1)
-    at = np.array([np.interp(users, t, row) for row in regret])
-    return at / (run.uniform[:, None] * users)
+    marks = np.append(0.0, run.t)
+    found = []
+    for regret, uniform in zip(run.regret, run.uniform):
+        at = np.interp(users, marks, np.append(0.0, regret))
+        found.append(at / (uniform * users))
+    return np.array(found)
 
 
 def log_factor(problem, T, delta):
-    """l of the last batch of a campaign of T users."""
-    batches = max(1, math.ceil(math.log2(T / FIRST + 1)))
+    """Return l of the last batch of a campaign of T users."""
+    doublings = math.log2(T / FIRST + 1)
+    batches = max(1, math.ceil(doublings))
     return math.log(4 * problem.n * batches * (batches + 1) / delta)
 
 
 def upper_bound(problem, T, eps, delta):
-    """The smaller one of the Corollary and Theorem G, with T plays of every arm in the gain."""
+    """Return the smaller one of the Corollary and Theorem G.
+
+    The gain is that of T plays of every arm.
+    """
     coth = 1 / math.tanh(eps / 2)
-    F, R = problem.F, problem.R
-    gain = bounds.gain_ceiling(problem.K, T, (R * coth / problem.B) ** 2)
+    F = problem.F
+    R = problem.R
+    ridge = (R * coth / problem.B) ** 2
+    gain = bounds.gain_ceiling(problem.K, T, ridge)
     kappa = 2.02 * gain * (1 + 2 * log_factor(problem, T, delta))
     start = max(FIRST, math.ceil(4 * kappa * coth**2))
     corollary = 28 * F * start + 55 * R * coth * math.sqrt(kappa * T)
-    gaps = problem.f.max() - problem.f
     square = ((F + R) * coth) ** 2 * kappa
-    by_gap = 4 * F * FIRST + 142 * square / gaps[gaps > 0].min()
+    by_gap = 4 * F * FIRST + 142 * square / smallest_gap(problem)
     return min(corollary, by_gap)
 
 
+def smallest_gap(problem):
+    """Return what the best of the other arms loses."""
+    gaps = problem.f.max() - problem.f
+    return gaps[gaps > 0].min()
+
+
 def lower_bound(problem, T, eps):
-    """No learner has less regret than this on the worst function of this norm; rewards ±R/2."""
-    given = dict(B=problem.B, b=problem.R / 2, variant="explicit")
+    """Return a bound that every learner's regret reaches on the worst function of this norm.
+
+    Rewards are ±R/2.
+    """
+    given = {"B": problem.B, "b": problem.R / 2, "variant": "explicit"}
     return float(lower_bound_design(problem, T, eps, **given))
 
 
@@ -72,13 +88,25 @@ def rounding(problem, T, seed, trial, **options):
     """
     _, env, privacy, _ = core.streams(seed, trial)
     learner = core.make("PE", problem, T, rng=0, schedule="double", **options)
-    identity = np.eye(len(problem.Z))
     users = 0
-    size, active = learner.sizes(learner.plan()), learner.active
+    size, active = coming(learner)
     for counts in core.play_batches(learner, env, privacy):
-        plays = counts[:, 0] / size**2
-        gain = np.linalg.slogdet(identity + (problem.Z * plays) @ problem.Z.T)[1] / 2
-        most = (learner.sigma / size)[active].max() ** 2 * counts.sum()
-        users += int(counts.sum())
+        batch = counts.sum()
+        users += int(batch)
+        spread = (learner.sigma / size)[active]
+        most = spread.max() ** 2 * batch
+        gain = own_gain(problem.Z, counts[:, 0] / size**2)
         yield users, most / (2.02 * gain)
-        size, active = learner.sizes(learner.plan()), learner.active
+        size, active = coming(learner)
+
+
+def coming(learner):
+    """Return the sizes of the reports of the coming batch, and the arms that are active in it."""
+    return learner.sizes(learner.plan()), learner.active
+
+
+def own_gain(Z, plays):
+    """Return the information gain of so many plays of each arm, whose coordinates are Z."""
+    inner = np.eye(len(Z)) + (Z * plays) @ Z.T
+    _, log_det = np.linalg.slogdet(inner)
+    return log_det / 2

@@ -1,5 +1,7 @@
 """Private channels: random ones against the lemmas, and a search for the best one."""
 
+import itertools
+
 import numpy as np
 from scipy import optimize
 
@@ -20,9 +22,10 @@ def random_channels(count, seed=0):
         tv = np.abs(P[0] - P[1]).sum() / 2
         if min(eps, tv) > 1e-6:
             z = np.expm1(eps)
-            chi2 = ((m0 - m1) ** 2 / m1).sum()
+            apart = m0 - m1
+            chi2 = (apart**2 / m1).sum()
             D = (m0 * np.log(m0 / m1)).sum()
-            first = (np.abs(m0 - m1) / (z * low * tv)).max()
+            first = (np.abs(apart) / (z * low * tv)).max()
             second = chi2 / (z**2 * tv**2 * low.sum())
             found.append((first, second, D / chi2, D / (z * tv) ** 2, eps))
     return np.array(found).T
@@ -39,33 +42,35 @@ def _draw(rng):
 
 
 def star(p, eps):
-    """D*(p, eps), the most that a report reveals of a reward that is non-zero with chance p."""
+    """Return D*(p, eps), the most that a report reveals of a reward.
+
+    The reward is non-zero with chance p.
+    """
     e = np.exp(eps)
-    return -(np.log1p(p * (e - 1)) + e * np.log1p(-p * (1 - 1 / e))) / (e + 1)
+    more = np.log1p(p * (e - 1))
+    less = np.log1p(-p * (1 - 1 / e))
+    return -(more + e * less) / (e + 1)
 
 
 def share(free, p):
-    """D/D* of the channel whose two rows have these logits, at its own eps."""
+    """Return D/D* of the channel whose two rows have these logits, at its own eps."""
     logits = free.reshape(2, -1)
     rows = np.exp(logits - logits.max(axis=1, keepdims=True))
     q0, q1 = rows / rows.sum(axis=1, keepdims=True)
-    eps = np.abs(np.log(q1 / q0)).max()
-    return -q0 @ np.log1p(p * (q1 / q0 - 1)) / star(p, eps)
+    ratio = q1 / q0
+    eps = np.abs(np.log(ratio)).max()
+    D = -q0 @ np.log1p(p * (ratio - 1))
+    return D / star(p, eps)
 
 
 def searches(starts, seed=1):
-    """Where Nelder-Mead searches for the largest D/D* end, over two-input channels."""
+    """Return where Nelder-Mead searches for the largest D/D* end, over two-input channels."""
     rng = np.random.default_rng(seed)
     budget = {"maxiter": 1500, "xatol": 1e-7, "fatol": 1e-10}
+    how = {"method": "Nelder-Mead", "options": budget}
     ends = []
-    for p in (0.02, 0.1, 0.5):
-        for k in (2, 3, 4):
-            for _ in range(starts):
-                best = optimize.minimize(
-                    lambda x, p=p: -share(x, p),
-                    rng.normal(size=2 * k),
-                    method="Nelder-Mead",
-                    options=budget,
-                )
-                ends.append(-best.fun)
+    for p, k, _ in itertools.product((0.02, 0.1, 0.5), (2, 3, 4), range(starts)):
+        start = rng.normal(size=2 * k)
+        best = optimize.minimize(lambda x, p=p: -share(x, p), start, **how)
+        ends.append(-best.fun)
     return ends

@@ -7,6 +7,7 @@ import numpy as np
 from ldpbo import bounds, bumps
 
 CELLS = np.arange(2, 400)
+SHARES = np.geomspace(1e-3, 1, 300)  # of the largest Delta, where the best one is sought
 table = bounds.bump(1).table
 repeats = bounds.bump(1).repeats
 c = float(table @ repeats)
@@ -14,24 +15,29 @@ c2 = float(table**2 @ repeats)
 GAIN = c / math.sqrt(2)  # what averaging over Phi_m saves in front of the root
 
 
-def caps(kernel, *, B, lengthscale, nu):
-    """The largest Delta of a bump of norm B, for each number of cells."""
-    norms = [bumps.log_norm(1 / n, kernel, 1, lengthscale=lengthscale, nu=nu) for n in CELLS]
-    return B * np.exp(-np.array(norms))
+def caps(kernel, *, B, **shape):
+    """Return the largest Delta of a bump of norm B, for each number of cells.
+
+    shape: lengthscale and nu of the kernel.
+    """
+    logs = [bumps.log_norm(1 / n, kernel, 1, **shape) for n in CELLS]
+    return B * np.exp(-np.array(logs))
 
 
 def best(caps, T, S, top):
-    """Best of T Delta (2 - c/M - c sqrt(T S/(2M))), Delta <= min(cap, top): the paper's averaging.
+    """Return the largest T Delta (2 - c/M - c sqrt(T S/(2M))), by the paper's averaging.
 
-    S(Delta) bounds the sum of the divergences.
+    Delta <= min(cap, top); S(Delta) bounds the sum of the divergences.
     """
-    Delta = np.minimum(caps, top) * np.geomspace(1e-3, 1, 300)[:, None]
+    Delta = np.minimum(caps, top) * SHARES[:, None]
     root = c * np.sqrt(T * S(Delta) / (2 * CELLS))
-    return float((T * Delta * (2 - c / CELLS - root)).max())
+    bracket = 2 - c / CELLS - root
+    regret = T * Delta * bracket
+    return float(regret.max())
 
 
 def compare(kernel, caps, T, eps, *, v, alpha, **options):
-    """{name of the bound: value}."""
+    """Return {name of the bound: value}."""
     z2 = np.expm1(eps) ** 2
     top = v ** (1 / (1 + alpha)) / 2  # p <= 1
     half = top * 0.5 ** (alpha / (1 + alpha))  # p <= 1/2, as Lemma 4 asks

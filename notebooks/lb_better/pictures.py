@@ -4,6 +4,7 @@ import numpy as np
 
 from ldpbo import plots
 
+SHADES = ("black", "#777777", "#b0b0b0")
 STYLES = {
     "explicit": {"color": "black"},
     "A1": {"color": "#888888"},
@@ -25,9 +26,10 @@ def best_channel(ax, budgets, bound, curves):
     """Draw the exact maximum over p², {p: values at each of `budgets`}, under its bound; the limit
     without privacy is dotted."""
     ax.plot(budgets, bound, "--", color="black", label="$z^2$")
-    for (p, values), color in zip(curves.items(), ("black", "#777777", "#b0b0b0")):
+    for (p, values), color in zip(curves.items(), SHADES):
         ax.plot(budgets, values, color=color, label=f"$D^\\star/p^2$, $p={p}$")
-        ax.axhline(-np.log1p(-p) / p**2, color=color, linestyle=":", linewidth=1)
+        limit = -np.log1p(-p) / p**2
+        ax.axhline(limit, color=color, linestyle=":", linewidth=1)
     ax.set(xscale="log", yscale="log", ylim=(1e-3, 3e3))
     ax.set(xlabel=r"privacy $\epsilon$", ylabel="divergence over $p^2$")
     ax.legend()

@@ -1,5 +1,7 @@
 """Figures of the page "A class of functions no point can serve"."""
 
+import itertools
+
 import numpy as np
 
 from ldpbo import plots
@@ -9,8 +11,9 @@ GREY = "#888888"
 
 def bumps(ax, x, functions, level):
     """Draw the functions of the class on the line, and the level above which a point is optimal."""
-    for m, f in enumerate(functions):
-        ax.plot(x, f, color=("black", GREY)[m % 2], linewidth=1.2)
+    shades = itertools.cycle(["black", GREY])
+    for f, color in zip(functions, shades):
+        ax.plot(x, f, color=color, linewidth=1.2)
     ax.axhline(level, color="black", linestyle=":", linewidth=1)
     title = f"$d=1$, $M={len(functions)}$"
     ax.set(xlabel="point $x$", ylabel="reward $f_m(x)$", title=title)
@@ -22,11 +25,14 @@ def peaks(ax, n, bump, level):
     bump: the values of a bump at the distances 0, 1/500, ..., 1 from its centre, in cells.
     """
     axis = np.linspace(0, 1, 161)
-    centres = (np.floor(axis * n).clip(max=n - 1) + 0.5) / n  # the nearest, on each axis
-    away = np.abs(axis - centres)
-    peak = np.interp(n * np.hypot(*np.meshgrid(away, away)), np.linspace(0, 1, 501), bump)
-    image = ax.pcolormesh(axis, axis, peak, cmap="Greys", rasterized=True, shading="gouraud")
-    ax.contour(axis, axis, peak, levels=[level], colors=["black"], linewidths=1, linestyles=":")
+    cell = np.floor(axis * n).clip(max=n - 1)  # the nearest centre, on each axis
+    away = np.abs(axis - (cell + 0.5) / n)
+    distance = n * np.hypot(away, away[:, None])
+    peak = np.interp(distance, np.linspace(0, 1, 501), bump)
+    shading = {"cmap": "Greys", "shading": "gouraud", "rasterized": True}
+    image = ax.pcolormesh(axis, axis, peak, **shading)
+    dots = {"colors": ["black"], "linewidths": 1, "linestyles": ":"}
+    ax.contour(axis, axis, peak, levels=[level], **dots)
     ax.set(xlabel="$x_1$", ylabel="$x_2$", title=f"$d=2$, $M={n**2}$", aspect="equal")
     ax.grid(False)
     return image
@@ -37,7 +43,8 @@ def served(cells, old, new):
     figure, ax = plots.axes(height=2.2)
     ax.plot(cells, old, color=GREY, linestyle="--")
     ax.plot(cells, new, color="black")
-    ax.annotate(r"$g<\Delta$ beyond $w$ (earlier papers)", (3, 2.12), ha="center", color="#555555")
+    earlier = r"$g<\Delta$ beyond $w$ (earlier papers)"
+    ax.annotate(earlier, (3, 2.12), ha="center", color="#555555")
     ax.annotate(r"$g<\Delta$ beyond $w/2$ (this paper)", (3, 1.12), ha="center")
     ax.set(xlabel="position in cells, $x/w$", ylabel="functions served")
     ax.set(ylim=(0, 2.6), yticks=(0, 1, 2))
@@ -47,15 +54,27 @@ def served(cells, old, new):
 def row_sums(v, rows, limit):
     """Draw the matrix v as shades of its logarithm, and its row sums under their limit."""
     figure, (left, right) = plots.axes(1, 2, height=3.0)
-    n = len(v)
-    frame = (0.5, n + 0.5, 0.5, n + 0.5)
-    image = left.imshow(np.log10(v), cmap="Greys", vmin=-6, origin="lower", extent=frame)
-    left.set(xlabel="region $j$", ylabel="function $m$")
-    left.grid(False)
+    image = _shades(left, v)
     figure.colorbar(image, ax=left, label=r"$\log_{10}\,v_m^j/\Delta$")
-    right.plot(np.arange(1, n + 1), rows, "o", color="black")
-    right.axhline(limit, color=GREY)
-    right.annotate("$c$, the sum over all offsets", (n / 2, limit + 0.1), ha="center")
-    right.annotate(r"row sums $\sum_j v_m^j/\Delta$", (n / 2, limit - 0.45), ha="center")
-    right.set(xlabel="function $m$", ylabel=r"sum over regions, in $\Delta$", ylim=(0, 5))
+    _sums(right, rows, limit)
     return figure
+
+
+def _shades(ax, v):
+    """Draw the logarithm of v, with regions and functions counted from 1."""
+    ends = (0.5, len(v) + 0.5)
+    style = {"cmap": "Greys", "vmin": -6, "origin": "lower"}
+    image = ax.imshow(np.log10(v), extent=ends + ends, **style)
+    ax.set(xlabel="region $j$", ylabel="function $m$")
+    ax.grid(False)
+    return image
+
+
+def _sums(ax, rows, limit):
+    """Draw the row sums, and the limit above them."""
+    n = len(rows)
+    ax.plot(np.arange(1, n + 1), rows, "o", color="black")
+    ax.axhline(limit, color=GREY)
+    ax.annotate("$c$, the sum over all offsets", (n / 2, limit + 0.1), ha="center")
+    ax.annotate(r"row sums $\sum_j v_m^j/\Delta$", (n / 2, limit - 0.45), ha="center")
+    ax.set(xlabel="function $m$", ylabel=r"sum over regions, in $\Delta$", ylim=(0, 5))

@@ -14,11 +14,20 @@ OURS = {
     "PE": "elimination, proved, one bit",
 }
 KERNELS = {"se": "SE kernel", "matern": "Matérn 5/2 kernel"}
+DRAWN = 400  # reports that are shown as dots
+GREY = "#999999"
+LABEL = {
+    "xytext": (-6, 6),
+    "textcoords": "offset points",
+    "fontsize": 8.5,
+    "horizontalalignment": "right",
+}
 
 
 def problem(kernel, seed, trial):
     """Return the synthetic problem of a trial, told the RKHS norm of f as B and as F."""
-    found = core.synthetic_problem(kernel, "uniform", core.streams(seed, trial)[0])
+    drawing, *_ = core.streams(seed, trial)
+    found = core.synthetic_problem(kernel, "uniform", drawing)
     norm = experiments.rkhs_norm(found)
     return dataclasses.replace(found, B=norm, F=norm)
 
@@ -26,7 +35,8 @@ def problem(kernel, seed, trial):
 def problem_in_range(kernel, seed, trial):
     """Return the problem of a trial whose curator is told the range max|f| instead of the norm."""
     found = problem(kernel, seed, trial)
-    return dataclasses.replace(found, F=float(np.abs(found.f).max()))
+    largest = float(np.abs(found.f).max())
+    return dataclasses.replace(found, F=largest)
 
 
 def name_of(row):
@@ -34,9 +44,11 @@ def name_of(row):
 
     What an old table calls "theorem" is proved for GP-UCB and printed for the paper's three.
     """
-    constants = "proved" if row["name"] == "GP-UCB" else row["constants"]
-    words = [WORDS.get(word, word) for word in (constants, row["curator"])]
-    learner = "GP-UCB, λ = 1" if row["name"] == "GP-UCB" else row["name"]
+    learner, constants, curator = (row[key] for key in ("name", "constants", "curator"))
+    if learner == "GP-UCB":
+        learner = "GP-UCB, λ = 1"
+        constants = "proved"
+    words = [WORDS.get(word, word) for word in (constants, curator)]
     return ", ".join([learner, *words])
 
 
@@ -49,7 +61,8 @@ def reports(problem, eps, users, seed):
     curator = core.OneBit(eps, problem.F, problem.R)
     arms = rng.integers(problem.n, size=users)
     rewards = problem.f[arms] + rng.uniform(-problem.R, problem.R, users)
-    return arms, curator.report(rewards, curator.draw(rng, users)), curator.scale
+    bits = curator.report(rewards, curator.draw(rng, users))
+    return arms, bits, curator.scale
 
 
 def estimate(problem, arms, values, scale):
@@ -68,22 +81,28 @@ def draw_dots(problem, arms, values, scale, sizes, seed):
     """
     figure, axes = plots.axes(1, len(sizes), height=3.1, width=8.4, share=True)
     x = (np.arange(problem.n) + 1) / problem.n
+    places = x[arms]
+    heights = _jittered(values, scale, seed)
     columns = {"x": x, "f": problem.f}
-    jitter = np.random.default_rng(seed).uniform(-0.12, 0.12, 400) * scale
     for ax, size in zip(axes, sizes):
-        shown = slice(0, min(size, 400))
-        dots = values[shown] + jitter[: len(values[shown])]
-        ax.plot(x[arms[shown]], dots, ".", color="#999999", markersize=2.5)
-        mu = estimate(problem, arms[:size], values[:size], scale)
-        columns[f"estimate from {size}"] = mu
+        dots = min(size, DRAWN)
+        ax.plot(places[:dots], heights[:dots], ".", color=GREY, markersize=2.5)
         ax.plot(x, problem.f, color="black", linestyle="--", linewidth=1.2, label="$f$")
-        style = dict(color=plots.COLORS["GP-UCB"], label="estimate from the bits")
-        ax.plot(x, mu, **style)
+        mu = estimate(problem, arms[:size], values[:size], scale)
+        ax.plot(x, mu, color=plots.COLORS["GP-UCB"], label="estimate from the bits")
         ax.set(title=f"{size:,} users", xlabel="arm $x$")
+        columns[f"estimate from {size}"] = mu
     axes[0].set_yticks([-scale, 0, scale], [r"$-s$", "0", r"$+s$"])
     axes[0].set_ylabel("report")
     plots.legend_below(figure, 2)
     return figure, columns
+
+
+def _jittered(values, scale, seed):
+    """Move the first reports up or down a little, so that their dots can be told apart."""
+    jitter = np.random.default_rng(seed).uniform(-0.12, 0.12, DRAWN) * scale
+    first = values[:DRAWN]
+    return first + jitter[: len(first)]
 
 
 # ---- Seldom switching ----------------------------------------------------------------------------
@@ -91,7 +110,8 @@ def draw_dots(problem, arms, values, scale, sizes, seed):
 
 def matched_ridge(problem, eps):
     """Return (s/B)^2, s the size of a one-bit report."""
-    return (core.OneBit(eps, problem.F, problem.R).scale / problem.B) ** 2
+    curator = core.OneBit(eps, problem.F, problem.R)
+    return (curator.scale / problem.B) ** 2
 
 
 def campaign(problem, T, seed, trial, eps, *, switch, lam):
@@ -100,14 +120,16 @@ def campaign(problem, T, seed, trial, eps, *, switch, lam):
     -> (regret over uniform play's, choices of an arm, what the theorem allows with the own gain)
     """
     _, env, privacy, _ = core.streams(seed, trial)
-    given = dict(eps=eps, curator=core.OneBit, constants="proved", rng=0)
+    given = {"eps": eps, "curator": core.OneBit, "constants": "proved", "rng": 0}
     learner = core.make("GP-UCB", problem, T, switch=switch, lam=lam, **given)
     gap = problem.f.max() - problem.f
     lost, choices = 0.0, 0
     for counts in core.play_batches(learner, env, privacy):
-        lost += float(counts.sum(axis=1) @ gap)
+        plays = counts.sum(axis=1)
+        lost += float(plays @ gap)
         choices += 1
-    return lost / (T * gap.mean()), choices, 1 + 2 * learner.gain / math.log1p(switch)
+    allowed = 1 + 2 * learner.gain / math.log1p(switch)
+    return lost / (T * gap.mean()), choices, allowed
 
 
 def by_value(table, column="share"):
@@ -117,9 +139,9 @@ def by_value(table, column="share"):
 
 def draw_spread(ax, found, **style):
     """Draw the mean over the functions, and in a shade from the least to the largest."""
-    style = dict(color=plots.COLORS["GP-UCB"]) | style
-    ends = found.min(axis=1), found.max(axis=1)
-    ax.fill_between(found.index, *ends, color=style["color"], alpha=0.15, linewidth=0)
+    style = {"color": plots.COLORS["GP-UCB"]} | style
+    shade = {"color": style["color"], "alpha": 0.15, "linewidth": 0}
+    ax.fill_between(found.index, found.min(axis=1), found.max(axis=1), **shade)
     ax.plot(found.index, found.mean(axis=1), **style)
 
 
@@ -129,21 +151,27 @@ def draw_switching(table):
     columns = {}
     for kernel, dashes in zip(KERNELS, ("-", "--")):
         part = table[table.kernel == kernel]
-        found = {name: by_value(part, name) for name in ("share", "choices", "at most")}
-        style = plots.line_style("GP-UCB", linestyle=dashes, label=KERNELS[kernel])
-        draw_spread(left, found["share"], **style)
-        draw_spread(right, found["choices"], **style)
-        grey = dict(color="#999999", linestyle=dashes, label=f"at most, {KERNELS[kernel]}")
-        right.plot(found["at most"].mean(axis=1), **grey)
-        columns |= {"C": found["share"].index}
-        columns |= {f"{kernel} {name}": x.mean(axis=1) for name, x in found.items()}
+        columns |= _draw_kernel(left, right, part, kernel, dashes)
     left.axhline(1, **plots.line_style("uniform"))
-    left.set(yscale="log", ylabel="regret / that of uniform play", ylim=(None, 1.5))
-    right.set(yscale="log", ylabel="times an arm is chosen")
     for ax in (left, right):
-        ax.set(xscale="log", xlabel="$C$")
+        ax.set(xscale="log", yscale="log", xlabel="$C$")
+    left.set(ylabel="regret / that of uniform play", ylim=(None, 1.5))
+    right.set_ylabel("times an arm is chosen")
     plots.legend_below(figure, 3)
     return figure, columns
+
+
+def _draw_kernel(left, right, table, kernel, dashes):
+    """Draw regret and choices of one kernel, with the choices that are allowed -> their means."""
+    found = {name: by_value(table, name) for name in ("share", "choices", "at most")}
+    means = {name: values.mean(axis=1) for name, values in found.items()}
+    style = plots.line_style("GP-UCB", linestyle=dashes, label=KERNELS[kernel])
+    draw_spread(left, found["share"], **style)
+    draw_spread(right, found["choices"], **style)
+    label = f"at most, {KERNELS[kernel]}"
+    right.plot(means["at most"], color=GREY, linestyle=dashes, label=label)
+    named = {f"{kernel} {name}": mean for name, mean in means.items()}
+    return {"C": found["share"].index} | named
 
 
 # ---- The ridge -----------------------------------------------------------------------------------
@@ -153,20 +181,26 @@ def draw_ridge(table):
     """Draw regret against the ridge, a panel for each kernel. -> (figure, columns of its data)"""
     figure, axes = plots.axes(1, 2, height=3.0, width=8.4, share=True)
     columns = {}
-    for ax, kernel in zip(axes, KERNELS):
-        part = table[table.kernel == kernel]
-        for (T, cell), marker in zip(part.groupby("users"), "oDs"):
-            found = by_value(cell)
-            draw_spread(ax, found, marker=marker)
-            mean = found.mean(axis=1)
-            ax.annotate(f"{T:,} users", (mean.index[-1], mean.iloc[-1]), xytext=(-6, 6), **LABEL)
-            columns |= {"factor": found.index, f"{kernel} {T}": mean}
-        ax.axvline(1, color="#999999", linestyle="--", linewidth=1)
+    for ax, (kernel, title) in zip(axes, KERNELS.items()):
+        means = _draw_campaigns(ax, table[table.kernel == kernel])
+        for T, mean in means.items():
+            columns |= {"factor": mean.index, f"{kernel} {T}": mean}
+        ax.axvline(1, color=GREY, linestyle="--", linewidth=1)
         ax.axhline(1, **plots.line_style("uniform", label="uniform play"))
-        ax.set(title=KERNELS[kernel], xscale="log", yscale="log")
+        ax.set(title=title, xscale="log", yscale="log")
         ax.set_xlabel(r"ridge $\lambda$ over $(s/B)^2$")
     axes[0].set_ylabel("regret / that of uniform play")
     return figure, columns
 
 
-LABEL = dict(textcoords="offset points", fontsize=8.5, horizontalalignment="right")
+def _draw_campaigns(ax, table):
+    """Draw the campaigns of one kernel, labelled by their users -> {users: mean regret}."""
+    means = {}
+    for (T, cell), marker in zip(table.groupby("users"), "oDs"):
+        found = by_value(cell)
+        draw_spread(ax, found, marker=marker)
+        mean = found.mean(axis=1)
+        end = (mean.index[-1], mean.iloc[-1])
+        ax.annotate(f"{T:,} users", end, **LABEL)
+        means[T] = mean
+    return means

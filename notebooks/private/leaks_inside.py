@@ -11,15 +11,18 @@ class LeaksInside(core.OneBit):
     """A one-bit curator that gives away 1.3 eps between ±(B+R)/2, and less than eps elsewhere."""
 
     def chance(self, y):
-        """The chance of the positive bit."""
+        """Return the chance of the positive bit."""
         near = np.abs(np.abs(y) - self.bound / 2) < 0.01 * self.bound
         log_odds = np.where(near, 1.3, 0.1) * self.eps * np.sign(y)
         return 1 / (1 + np.exp(-log_odds))
 
     def report(self, y, draw):
-        return self.scale * np.where(draw < self.chance(np.asarray(y)), 1.0, -1.0)[()]
+        positive = draw < self.chance(np.asarray(y))
+        return self.scale * np.where(positive, 1.0, -1.0)[()]
 
     def loss(self, y, y_prime):
-        """The exact privacy loss between two rewards."""
+        """Return the exact privacy loss between two rewards."""
         p, q = self.chance(np.array([y, y_prime]))
-        return max(abs(math.log(p / q)), abs(math.log((1 - p) / (1 - q))))
+        positive = math.log(p / q)
+        negative = math.log((1 - p) / (1 - q))
+        return max(abs(positive), abs(negative))

@@ -7,6 +7,12 @@ from ldpbo import plots
 from notebooks.twenty import example
 
 KEYS = {"none": "no privacy", "bit": "one bit", "laplace": "Laplace"}
+BESIDE = {  # a label to the right of a line's end
+    "textcoords": "offset points",
+    "xytext": (5, -3),
+    "fontsize": 9,
+    "annotation_clip": False,
+}
 DASHES = {"no privacy": "--", "one bit": "-", "Laplace": "-."}
 
 
@@ -19,7 +25,8 @@ def measure(T, eps, trials, seed):
         if name in private:
             given |= {"eps": eps, "curator": private[name]}
         run = core.simulate_batches(example.PROBLEM, T, constants="proved", **given)
-        found[name] = run.t, (run.regret / (run.t * run.uniform[0])).mean(axis=0)
+        share = run.regret / (run.t * run.uniform[0])
+        found[name] = run.t, share.mean(axis=0)
     return found
 
 
@@ -38,12 +45,11 @@ def draw(curves):
     figure, ax = plots.axes(height=3.2)
     data = {}
     ax.axhline(1, **plots.line_style("uniform"))
-    beside = {"textcoords": "offset points", "xytext": (5, -3), "fontsize": 9}
     for name, (t, values) in curves.items():
         ax.plot(t, values, color=plots.COLORS["GP-UCB"], linestyle=DASHES[name], label=name)
-        ax.annotate(name, (t[-1], values[-1]), annotation_clip=False, **beside)
+        ax.annotate(name, (t[-1], values[-1]), **BESIDE)
         data |= {f"visitors, {name}": t, name: values}
     ax.set(xscale="log", xlabel="visitors", ylabel="regret / regret of uniform play")
     ax.set(xlim=(10, t[-1]), ylim=(0, 1.15))
-    ax.annotate("uniform play", (t[-1], 1), annotation_clip=False, **beside)
+    ax.annotate("uniform play", (t[-1], 1), **BESIDE)
     return figure, data

@@ -4,10 +4,26 @@ import numpy as np
 
 from ldpbo import plots, results
 
+FORMS = {
+    "with 1/λ": {
+        "label": "min(qσ²/λ, 1), with 1/λ",
+        "color": "black",
+        "marker": "o",
+    },
+    "as printed": {
+        "label": "min(qσ², 1), as printed",
+        "color": "#999999",
+        "marker": "s",
+        "linestyle": "--",
+    },
+}
+
 
 def title(row):
     """Name a setting of the coverage runs."""
-    name = row["learner"] if row["reports"] == "Laplace" else f"{row['learner']}, {row['reports']}"
+    name = row["learner"]
+    if row["reports"] != "Laplace":
+        name += f", {row['reports']}"
     factor = "" if row["scale"] == 1 else f" × {row['scale']:g}"
     return f"{name}, {row['constants']}{factor}"
 
@@ -35,18 +51,11 @@ def accuracy(ridges, accurate, draws, promised):
     """Draw the share of accurate dictionaries against the ridge, {(ridge, form): share}, with exact
     intervals."""
     figure, ax = plots.axes(height=2.6)
-    styles = {
-        "with 1/λ": ("min(qσ²/λ, 1)", {"color": "black", "marker": "o"}),
-        "as printed": (
-            "min(qσ², 1)",
-            {"color": "#999999", "marker": "s", "linestyle": "--"},
-        ),
-    }
-    for form, (formula, style) in styles.items():
+    for form, style in FORMS.items():
         share = np.array([accurate[ridge, form] for ridge in ridges])
         bands = [results.proportion(round(x * draws), draws) for x in share]
         _, low, high = np.transpose(bands)
-        ax.plot(ridges, share, label=f"{formula}, {form}", **style)
+        ax.plot(ridges, share, **style)
         ax.vlines(ridges, low, high, color=style["color"])
     ax.axhline(promised, color=plots.COLORS["uniform"], linestyle=":")
     ax.set(xscale="log", xlabel="ridge $\\lambda$", ylabel="share accurate", ylim=(-0.05, 1.05))
@@ -64,8 +73,7 @@ def tail(levels, bound, adversary, measured):
         style = plots.line_style(name, label=f"{plots.label(name)}, measured", markevery=4)
         ax.plot(levels[x > 0], x[x > 0], **style)
     ax.axvline(8, color="#888888", linestyle="--", linewidth=1)
-    ax.set(
-        xscale="log", yscale="log", xlabel=r"level $\omega$", ylabel="P(ever bad)", ylim=(1e-3, 1.5)
-    )
+    ax.set(xscale="log", yscale="log", ylim=(1e-3, 1.5))
+    ax.set(xlabel=r"level $\omega$", ylabel="P(ever bad)")
     ax.legend(loc="lower left")
     return figure
