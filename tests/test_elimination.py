@@ -181,7 +181,7 @@ def test_batches_agree_with_the_oracle(name, change):
     assert learner.beta == p.B
     for N in sizes(900):
         counts = learner.left.copy()
-        reports = {place: [] for place in np.ndindex(counts.shape)}
+        reports = {place: [] for place in np.ndindex(p.n, learner.k)}
         assert counts.sum() == N == learner.plan().sum()
         assert not learner.plan()[~active].any()
         for _ in range(N):
@@ -701,7 +701,7 @@ def test_campaign_has_the_documented_fields_and_is_reproducible():
     assert np.all(one.active >= 1)
     for a, b in zip(one, two):
         assert_array_equal(a, b)
-    used = [make(core.streams(4, i)[0]) for i in range(3)]
+    used = [problem(seed=core.streams(4, i)[0]) for i in range(3)]
     uniform = [np.mean(p.f.max() - p.f) for p in used]
     assert_allclose(one.uniform, uniform, rtol=1e-12)
     more = core.simulate_batches(make, 5000, trials=5, seed=4, **ONE_BIT)
@@ -738,8 +738,8 @@ def test_where_no_law_is_known_single_draws_are_added_up_to_a_stated_T():
     student = problem(noise="t3")
     clipped = dataclasses.replace(problem(), B=0.1, F=0.1)
     T = 10 * SINGLES
-    for p, eps in ((student, None), (student, 1.0), (clipped, 1.0)):
-        told = dict(trials=1, seed=0, eps=eps)
+    for p, settings in ((student, {}), (student, dict(eps=1.0)), (clipped, dict(eps=1.0))):
+        told = dict(trials=1, seed=0) | settings
         with raises(ValueError, match=f"T = {T}: must be at most {SINGLES}.*OneBit"):
             core.simulate_batches(p, T, **told)
         assert core.simulate_batches(p, 2000, **told).t[-1] == 2000

@@ -670,7 +670,7 @@ def test_explicit_bound_is_below_the_regret_of_playing_uniformly_on_its_instance
         found = bound(kernel, T, variant="explicit")
         n = int(found.M)
         centres = (np.arange(n) + 0.5) / n
-        heights = h(2 * bump.zeta * n * np.subtract.outer(centres, x))
+        heights = h(2 * bump.zeta * n * (x - centres[:, None]))
         top = 2 * found.Delta
         paid = top / bump.peak * heights.mean()
         assert 0.2 * T * top < found < T * (top - paid)

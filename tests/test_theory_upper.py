@@ -102,9 +102,9 @@ def test_lemma_6_first_identity_holds_and_the_second_needs_an_inverse_erratum_c1
     inner = A @ A.T + lam * np.eye(6)
     outer = A.T @ A + lam * np.eye(9)
     assert np.allclose(solve(outer, A.T), A.T @ inv(inner), atol=1e-12)
-    left = np.eye(9) - lam * inv(outer)
-    assert np.abs(left - A.T @ solve(inner, A)).max() < 1e-12
-    assert np.abs(left - A.T @ inner @ A).max() > 1
+    right = lam * inv(outer)
+    assert np.abs(np.eye(9) - A.T @ solve(inner, A) - right).max() < 1e-12
+    assert np.abs(np.eye(9) - A.T @ inner @ A - right).max() > 1
 
 
 @mark.parametrize("lam", [0.01, 1.0, 30.0])
