@@ -901,7 +901,7 @@ class Learner:
         curator: Any = self.curator(arm)
         if not curator.possible(report):
             raise ValueError(
-                f"reward = {report!r} of arm {arm}: must be {curator.low!r} or {curator.high!r}, "
+                f"report = {report!r} of arm {arm}: must be {curator.low!r} or {curator.high!r}, "
                 "all that this curator reports"
             )
 
@@ -1213,6 +1213,7 @@ class MoMA(SketchedLearner):
     """
 
     presets: tuple[str, ...] = ("order", "printed", "proved")
+    OMEGA = 8.0  # level of Ville's inequality in the proof of Erratum A5
 
     def start(self) -> None:
         T = self.settings.T
@@ -1253,13 +1254,12 @@ class MoMA(SketchedLearner):
             )
         return told
 
-    @staticmethod
-    def failure(k: int, s: float = 8.0) -> float:
-        """Bound C(k, a) s^{-a} on P(too many of k estimates are ever bad), by Ville (Erratum
+    def failure(self, k: int) -> float:
+        """Bound C(k, a) omega^{-a} on P(too many of k estimates are ever bad), by Ville (Erratum
         A5)."""
         a = math.ceil((k - 1) / 2)
         log_binomial = math.lgamma(k + 1) - math.lgamma(a + 1) - math.lgamma(k - a + 1)
-        return math.exp(log_binomial - a * math.log(s))
+        return math.exp(log_binomial - a * math.log(self.OMEGA))
 
     def summary(self, rewards: np.ndarray) -> Any:
         """What an epoch's rewards enter as: each in a ridge estimate of its own."""
@@ -1319,7 +1319,7 @@ class MoMA(SketchedLearner):
         root = math.sqrt(settings.lam)
         if settings.constants == "proved":  # Erratum A5, for every alpha
             growth = self.N ** ((1 - settings.alpha) / (2 * p))
-            radius = (8.0 * 2 ** (1 - settings.alpha) * settings.c) ** (1 / p) * growth
+            radius = (self.OMEGA * 2 ** (1 - settings.alpha) * settings.c) ** (1 / p) * growth
             return 3 * radius * math.sqrt(2 * self.max_gain) / root
         outer, inner = (3, 9) if settings.constants == "printed" else (1, 1)
         c = settings.c * (self.columns / self.k) ** settings.alpha  # a summary varies less

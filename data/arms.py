@@ -13,7 +13,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
-import users
+from data import users
 from ldpbo import provenance
 
 ARMS = (10, 30, 300)  # data/users.csv has 100

@@ -207,6 +207,16 @@ def sweep(name):
     return frame.assign(share=frame.regret / frame.uniform, learner=frame["name"] + curators)
 
 
+def sweep_with_ata(name):
+    """Read a sweep whose rows of ATA stand in a table of their own, with the seeds of the others.
+
+    ATA's rows that both tables have are the same (tests/test_sweeps.py).
+    """
+    frame = sweep(name)
+    others = frame[frame["name"] != "ATA"]
+    return pd.concat([others, sweep(f"{name}_ata")], ignore_index=True)
+
+
 def sweep_note(frame):
     """Say what made these rows of a sweep, for the line under a figure."""
 

@@ -149,7 +149,8 @@ def test_pip_install_makes_the_module_importable_with_its_stand_in_data(tmp_path
     source.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE", "ldpbo_core.py", "ldpbo_bounds.py"):
         shutil.copy(ROOT / name, source)
-    shutil.copytree(ROOT / "ldpbo", source / "ldpbo")
+    compiled = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "ldpbo", source / "ldpbo", ignore=compiled)
     (source / "tools").mkdir()
     shutil.copy(ROOT / "tools/pip_backend.py", source / "tools")
     (source / "data").mkdir()

@@ -11,7 +11,6 @@ import ldpbo_core as core
 from ldpbo import lab, results
 
 ROOT = Path(core.__file__).resolve().parent
-sys.path.insert(0, str(ROOT / "data"))
 from notebooks.which import calculator
 
 RUNS = calculator.stored_runs(results.stored("users"), results.stored("arms"))
@@ -82,7 +81,7 @@ def test_the_calculator_has_every_choice_it_offers():
 
 
 def test_stored_numbers_of_users_for_few_arms_are_recomputed_exactly():
-    import arms
+    from data import arms
 
     stored = results.stored("arms")
     assert set(stored["arms"]) == set(arms.ARMS)

@@ -11,7 +11,7 @@ from notebooks.map import tables
 def test_ata_has_the_seeds_of_the_others():
     keys = ["panel", "learner", "setting", "beta_scale", "seed"]
     for name in ("map", "judge"):
-        frame = tables.joined(name).query("T == 20_000")
+        frame = results.sweep_with_ata(name).query("T == 20_000")
         if "setting" in frame:
             frame = frame[frame["setting"].isin(["tuned", "order"])]
         seeds = {who: set(part["seed"]) for who, part in frame.groupby("name")}
@@ -47,7 +47,7 @@ def test_the_region_counts_means_and_every_seed():
 
 
 def test_the_stored_region_is_that_of_a_loop():
-    frame = tables.joined("map")
+    frame = results.sweep_with_ata("map")
     frame = frame[(frame["T"] == 20_000) & frame["name"].isin(tables.PAPER)]
     first = 0
     points = frame.fillna({"curator": ""}).groupby(["panel", "curator", "beta_scale"])

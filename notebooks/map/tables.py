@@ -12,16 +12,6 @@ RIVALS = ("TGP", "ATA", "GP-UCB", "PE")
 KINDS = {"laplace": "Laplace", "one bit": "one bit", "": "not private"}
 
 
-def joined(name):
-    """Read a sweep; the rows of ATA come from its own table, which has as many seeds as the others.
-
-    ATA's rows that both have are the same (tests/test_sweeps.py).
-    """
-    frame = results.sweep(name)
-    others = frame[frame["name"] != "ATA"]
-    return pd.concat([others, results.sweep(f"{name}_ata")], ignore_index=True)
-
-
 def gaps(frame):
     """Compare MoMA with the better of TGP and ATA at each panel, kind of report and factor.
 
