@@ -1,12 +1,17 @@
 """The bump of the lower bounds, as the pages compute it, against the program of `lower_bound`."""
 
 import doctest
-import math
+from math import exp, inf
 
 import numpy as np
 from pytest import approx, mark
 
 from ldpbo import bounds, bumps
+
+
+def norm(width, kernel, d, **size):
+    """The norm of a bump of this width."""
+    return exp(bumps.log_norm(width, kernel, d, **size))
 
 
 def test_the_example_of_the_module_runs():
@@ -15,7 +20,7 @@ def test_the_example_of_the_module_runs():
     assert outcome.failed == 0
 
 
-@mark.parametrize("kernel, nu", [("se", math.inf), ("matern", 1.5), ("matern", 2.5)])
+@mark.parametrize("kernel, nu", [("se", inf), ("matern", 1.5), ("matern", 2.5)])
 @mark.parametrize("d", [1, 2])
 @mark.parametrize("lengthscale", [0.1, 0.37])
 def test_norms_equal_those_of_lower_bound(kernel, nu, d, lengthscale):
@@ -23,7 +28,7 @@ def test_norms_equal_those_of_lower_bound(kernel, nu, d, lengthscale):
     n = np.array([2.0, 5.0, 11.0])
     expected = bounds._bump_norms(n, setting, lengthscale)
     size = dict(lengthscale=lengthscale, nu=2.5 if kernel == "se" else nu)
-    found = [math.exp(bumps.log_norm(1 / x, kernel, d, **size)) for x in n]
+    found = [norm(1 / x, kernel, d, **size) for x in n]
     assert found == approx(expected, rel=1e-9)
 
 
@@ -32,7 +37,7 @@ def test_norms_equal_those_of_lower_bound(kernel, nu, d, lengthscale):
 def test_at_the_exact_width_the_norm_is_used_up(kernel, d):
     size = dict(lengthscale=0.2, nu=2.5)
     w = bumps.width(kernel, 1e-3, d, **size)
-    assert 1e-3 * math.exp(bumps.log_norm(w, kernel, d, **size)) == approx(1, rel=1e-10)
+    assert 1e-3 * norm(w, kernel, d, **size) == approx(1, rel=1e-10)
 
 
 @mark.parametrize("d", [1, 2])

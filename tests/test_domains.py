@@ -123,9 +123,7 @@ def test_posterior_gain_and_embedding_agree_with_the_matrix_form(kernel):
 @mark.parametrize("name", ["TGP", "ATA", "MoMA", "GP-UCB", "PE", "MoM", "MoMA-avg"])
 def test_learners_take_the_same_actions_on_both_forms(name, kernel, eps):
     """mu within 1e-6 of the largest reward and sigma^2 within 1e-7.
-
-    Hundred times what tol = 1e-8 moves them.
-    """
+    Hundred times what tol = 1e-8 moves them."""
     settings = dict(eps=eps, rng=7, **epochs(name, 5 if name == "MoMA" else 2))
     one, other = (core.make(name, problem, 150, **settings) for problem in pair(kernel))
     noise = default_rng(3).standard_t(3, 150) * (1 if eps is None else 4)
@@ -146,9 +144,7 @@ def test_learners_take_the_same_actions_on_both_forms(name, kernel, eps):
 @mark.parametrize("kernel", KERNEL)
 def test_thompson_sampling_draws_from_the_same_law_on_both_forms(kernel):
     """The draws are N(mu, beta^2 lam F'F) with another root F on each form, so actions differ.
-
-    Mean, width and covariance do not.
-    """
+    Mean, width and covariance do not."""
     one, other = (core.make("TS", problem, 100, eps=1.0, rng=7) for problem in pair(kernel))
     for arm, y in zip(RNG.integers(60, size=60), RNG.normal(size=60)):
         one.tell(y, arm=arm)
@@ -180,9 +176,7 @@ def test_exact_refits_of_scikit_learn_take_the_actions_that_make_bench_compares(
 
 def test_the_bare_update_of_make_bench_is_the_posterior():
     """What TGP's time is compared with computes mean and width of all arms.
-
-    Its arms and rewards of 1 give core.posterior's.
-    """
+    Its arms and rewards of 1 give core.posterior's."""
     import bench
 
     problem = pair("se")[1]

@@ -76,9 +76,7 @@ def test_half_integer_matern_equals_its_textbook_polynomial(nu):
 @mark.parametrize("nu", [9.9, 10.0, 17.3, 60.0, 1000.0])
 def test_matern_of_large_nu_equals_the_bessel_form_in_fifty_digits(nu):
     """From nu = 10 the core integrates over SE kernels instead.
-
-    No digit that a double has may be lost, and none in the tail that counts.
-    """
+    No digit that a double has may be lost, and none in the tail that counts."""
     mp = pytest.importorskip("mpmath")
     s = np.array([1e-6, 0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0])
 

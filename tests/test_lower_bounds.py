@@ -32,9 +32,7 @@ def bound(kernel="se", T=10_000, eps=1.0, **changes):
 
 def D_star(p, eps):
     """Most an eps-LDP report reveals of a reward that is non-zero with probability p.
-
-    In 50 digits; eps = None: the report is the reward.
-    """
+    In 50 digits; eps = None: the report is the reward."""
     if eps is None:
         return -log1p(-p)
     with mpmath.workdps(50):
@@ -92,7 +90,7 @@ def test_constants_of_the_bump_equal_closed_forms_and_a_second_quadrature(d, pea
 
 
 def test_lemma2_table_sums_to_the_constants_of_the_book():
-    table, repeats, c = constants(1)
+    table, repeats, c = constants()
     assert np.round(table[:5], 4) == approx([2, 1, 0.0715, 0.0336, 0.0105])
     assert round(c, 4) == 4.2568
     assert round(table**2 @ repeats, 3) == 6.013
@@ -112,9 +110,10 @@ def spectral_density(kernel, xi, d, l=0.2, nu=2.5):
     """Fourier transform of the kernel at frequency xi, for lengthscale l."""
     if kernel == "se":
         return (2 * pi * l * l) ** (d / 2) * exp(-2 * (pi * l * xi) ** 2)
-    front = 2**d * pi ** (d / 2) * gamma(nu + d / 2) * (2 * nu) ** nu
-    front /= gamma(nu) * l ** (2 * nu)
-    return front * (2 * nu / l**2 + 4 * pi**2 * xi**2) ** -(nu + d / 2)
+    power = nu + d / 2
+    ratio = gamma(power) / gamma(nu)
+    front = 2**d * pi ** (d / 2) * ratio * (2 * nu / l**2) ** nu
+    return front * (2 * nu / l**2 + 4 * pi**2 * xi**2) ** -power
 
 
 def norm(kernel, n, d):
@@ -164,21 +163,20 @@ def test_a_point_is_delta_optimal_for_one_function_with_half_the_width_and_for_t
 
 @mark.parametrize("alpha", [0.3, 0.5, 1.0])
 def test_reward_law_has_mean_f_and_moment_at_most_v(alpha):
-    v, Delta = 2.3, 0.07
-    size = (v / (2 * Delta)) ** (1 / alpha)
-    for f in np.linspace(0, 2 * Delta, 7):
-        p = (2 * Delta / v) ** (1 / alpha) * f
+    v, top = 2.3, 0.14  # top = 2 Delta
+    size = (v / top) ** (1 / alpha)
+    for f in np.linspace(0, top, 7):
+        p = (top / v) ** (1 / alpha) * f
+        moment = p * size ** (1 + alpha)
         assert p <= 1
         assert p * size == approx(f, rel=1e-12)
-        assert p * size ** (1 + alpha) == approx(v * f / (2 * Delta), rel=1e-12)
-        assert p * size ** (1 + alpha) <= v * (1 + 1e-12)
+        assert moment == approx(v * f / top, rel=1e-12)
+        assert moment <= v * (1 + 1e-12)
 
 
 def laplace_divergence(p, eps):
     """D(P_0 || P_m) for Laplace reports of rewards 0 and a, scale 2a/eps.
-
-    Quadrature over the core's densities, a = 1.
-    """
+    Quadrature over the core's densities, a = 1."""
     curator = core.CTL(eps, B=0.5, R=0.5)
 
     def integrand(y):
@@ -204,7 +202,8 @@ def laplace_closed(p, eps):
         G = lambda u: u * ln(1 - p + p * beta / u**2) + 2 * root * mpmath.atan(u / root)
         left = -ln(1 - p + p * beta) / 2
         right = -beta / 2 * ln(1 - p + p / beta)
-        return float(left + right - (G(mpmath.mpf(1)) - G(beta)) / 2)
+        middle = G(mpmath.mpf(1)) - G(beta)
+        return float(left + right - middle / 2)
 
 
 @mark.parametrize("p", [0.5, 1e-2, 1e-4, 1e-8])
@@ -216,32 +215,29 @@ def test_exact_divergence_of_laplace_reports_agrees_in_two_ways(p, eps):
 @mark.parametrize("Delta, exact, lemma", [(0.05, 1.11e-5, 0.472), (1e-3, 1.77e-12, 1.89e-4)])
 def test_lemma4_is_loose_by_one_over_p(Delta, exact, lemma):
     p = (2 * Delta) ** 2
-    z = expm1(1)
-    assert float(f"{laplace_closed(p, 1.0):.3g}") == exact
-    assert float(f"{16 * z * z * p:.3g}") == lemma
-    chain = [
-        laplace_closed(p, 1.0),
-        D_star(p, 1.0),
-        z**2 * p**2,
-        4 * z**2 * p**2,
-        -8 * z**2 * log1p(-p),
-        16 * z**2 * p,
-    ]
+    z2 = expm1(1) ** 2
+    least = laplace_closed(p, 1.0)
+    loosest = 16 * z2 * p
+    assert float(f"{least:.3g}") == exact
+    assert float(f"{loosest:.3g}") == lemma
+    between = [D_star(p, 1.0), z2 * p**2, 4 * z2 * p**2, -8 * z2 * log1p(-p)]
+    chain = [least, *between, loosest]
     assert chain == sorted(chain)
-    assert 1 < p * chain[-1] / chain[0] < 500
+    assert 1 < p * loosest / least < 500
 
 
 def test_no_random_private_channel_reveals_more_than_z_squared_tv_squared():
     rng = default_rng(3)
     for _ in range(500):
         spread = rng.choice([0.1, 1.0, 3.0])
-        Q = np.exp(spread * rng.random((rng.integers(2, 5), rng.integers(2, 7))))
+        shape = rng.integers(2, 5), rng.integers(2, 7)
+        Q = np.exp(spread * rng.random(shape))
         Q /= Q.sum(axis=1, keepdims=True)
         P = rng.dirichlet(np.ones(len(Q)), 2)
         m0, m1 = P @ Q
         tv = np.abs(P[0] - P[1]).sum() / 2
-        z = np.expm1(np.log(Q.max(axis=0) / Q.min(axis=0)).max())
-        divergence = (m0 * np.log(m0 / m1)).sum()
+        z = (Q.max(axis=0) / Q.min(axis=0)).max() - 1  # e^eps - 1
+        divergence = m0 @ np.log(m0 / m1)
         chi_squared = ((m0 - m1) ** 2 / m1).sum()
         assert divergence <= chi_squared + 1e-15 <= (z * tv) ** 2 + 2e-15
 
@@ -268,9 +264,7 @@ def test_randomised_response_attains_the_largest_divergence_and_nothing_exceeds_
 
 def exponents(s):
     """Exponents of T Delta in T, z, v, B.
-
-    Delta = v^{1/(1+a)} (M/(T z^2))^s and M = (B/Delta)^{d/nu}.
-    """
+    Delta = v^{1/(1+a)} (M/(T z^2))^s and M = (B/Delta)^{d/nu}."""
     a, nu, d = sp.symbols("alpha nu d", positive=True)
     T, z, v, B, Delta, M = sp.symbols("T z v B Delta M")  # logarithms
     gap = Delta - v / (1 + a) - s(a) * (M - T - 2 * z)
@@ -287,25 +281,15 @@ def compare_exponents(found, stated):
 def test_theorem1_matern_exponents_follow_from_the_construction():
     a, nu, d, found = exponents(lambda a: a / (1 + a))
     q = nu * (1 + a) + d * a
-    printed = {
-        "v": nu / q,
-        "T": (nu + d * a) / q,
-        "B": d * a / q,
-        "z": -2 * a / (1 + a) + 2 * d * a**2 / ((1 + a) * q),
-    }
-    compare_exponents(found, printed)
+    privacy = -2 * a / (1 + a) + 2 * d * a**2 / ((1 + a) * q)
+    compare_exponents(found, dict(v=nu / q, T=(nu + d * a) / q, B=d * a / q, z=privacy))
 
 
 def test_erratum_a1_matern_exponents_follow_from_the_construction():
     a, nu, d, found = exponents(lambda a: a / (2 * (1 + a)))
     q = 2 * (1 + a) * nu + a * d
-    stated = {
-        "v": 2 * nu / q,
-        "T": ((2 + a) * nu + a * d) / q,
-        "B": a * d / q,
-        "z": -2 * a * nu / q,
-    }
-    compare_exponents(found, stated)
+    horizon = (2 + a) * nu + a * d
+    compare_exponents(found, dict(v=2 * nu / q, T=horizon / q, B=a * d / q, z=-2 * a * nu / q))
 
 
 @mark.parametrize("variant", ["printed", "corrected"])
@@ -316,7 +300,8 @@ def test_matern_rate_has_exactly_the_symbolic_exponents(variant):
     scaled = dict(T=10**7, eps=log1p(5.0), v=30.0, B=20.0)  # each of T, z, v, B ten times larger
     value = partial(bound, "matern", alpha=0.5, d=2, nu=1.5, variant=variant)
     for key in at:
-        exponent = log10(value(**at | {key: scaled[key]}) / value(**at))
+        larger = value(**at | {key: scaled[key]})
+        exponent = log10(larger / value(**at))
         expected = symbolic["z" if key == "eps" else key].subs({a: 0.5, nu: 1.5, d: 2})
         assert exponent == approx(float(expected), abs=1e-10), key
 
@@ -341,8 +326,9 @@ def se_printed(T, eps, B, v, alpha, d):
 
 def matern_printed(T, eps, B, v, alpha, d, nu):
     z = e**eps - 1
-    q = nu * (1 + alpha) + d * alpha
-    privacy = -2 * alpha / (1 + alpha) + 2 * d * alpha**2 / ((1 + alpha) * q)
+    p = 1 + alpha
+    q = nu * p + d * alpha
+    privacy = -2 * alpha / p + 2 * d * alpha**2 / (p * q)
     return v ** (nu / q) * T ** ((nu + d * alpha) / q) * B ** (d * alpha / q) * z**privacy
 
 
@@ -380,8 +366,9 @@ def test_remark_1_the_printed_bound_has_one_over_eps_in_front_of_the_non_private
     for T, eps in ((10**8, 0.01), (10**12, 1e-3), (10**30, 0.01)):
         z = expm1(eps)
         logarithms = log(T * z**2) / log(T)
-        assert bound("se", T, eps) / bound("se", T, None) == approx(logarithms**0.25 / z, rel=1e-9)
-        assert 0.8 / eps < bound("se", T, eps) / bound("se", T, None) < 1 / eps
+        ratio = bound("se", T, eps) / bound("se", T, None)
+        assert ratio == approx(logarithms**0.25 / z, rel=1e-9)
+        assert 0.8 / eps < ratio < 1 / eps
         for nu in (2.5, 500.0):
             ratio = bound("matern", T, eps, nu=nu) / bound("matern", T, None, nu=nu)
             assert ratio == approx(z ** (-2 * nu / (2 * nu + 1)), rel=1e-9)
@@ -431,9 +418,7 @@ def test_outside_the_regime_there_is_a_reason_and_no_number(kernel, T, eps, chan
 
 def test_corrected_falls_back_on_a_larger_eps_and_says_so():
     """Earlier, SE at T = 1000 gave 809 at eps = 0.04 and 51 at 0.03, which cannot be.
-
-    Less privacy would have had more regret.
-    """
+    Less privacy would have had more regret."""
     found = bound("se", 1000, 0.03, variant="corrected")
     assert found >= bound("se", 1000, 0.04, variant="corrected") > 809
     assert "rate of a larger eps, as the private one needs" in found.reason
@@ -456,17 +441,17 @@ SETTINGS = [
 @mark.parametrize("kernel", ["se", "matern"])
 def test_corrected_never_rises_with_eps_and_is_the_largest_rate_of_all_larger_eps(kernel, told, T):
     """An eps-LDP mechanism is eps'-LDP for every eps' > eps.
-
-    The supremum is compared with a search on a grid.
-    """
-    setting = bounds.Setting(T, **told, nu=2.5 if kernel == "matern" else inf)
+    The supremum is compared with a search on a grid."""
+    nu = 2.5 if kernel == "matern" else inf
+    rate = partial(bounds.rate, bounds.Setting(T, **told, nu=nu))
     s = told["alpha"] / (1 + told["alpha"])
     grid = np.linspace(-30, 60, 3001)  # ln z
-    raw = [float(bounds.rate(setting, log(T) + 2 * z, s / 2)) for z in grid]
-    at_least = np.fmax(raw, float(bounds.rate(setting, log(T), s)))  # the non-private rate
+    private = [float(rate(log(T) + 2 * z, s / 2)) for z in grid]
+    at_least = np.fmax(private, float(rate(log(T), s)))  # the non-private rate
     best = np.fmax.accumulate(at_least[::-1])[::-1][::100]
     eps = np.log1p(np.exp(grid[::100]))
-    found = np.array([float(bound(kernel, T, x, **told, variant="corrected")) for x in eps])
+    corrected = partial(bound, kernel, T, **told, variant="corrected")
+    found = np.array([float(corrected(x)) for x in eps])
     numbers = found[~np.isnan(found)]
     assert np.all(np.diff(numbers) <= 1e-9 * numbers[1:])
     assert np.all(np.isnan(found) <= np.isnan(best))
@@ -513,7 +498,7 @@ def test_explicit_bound_is_the_stated_formula_at_an_admissible_bump(kernel, eps,
     table, repeats, c = constants(d)
     p = (2 * found.Delta / v) ** (1 / alpha) * found.Delta * table
     assert p[0] <= 1
-    S = sum(k * D_star(float(x), eps) for x, k in zip(p, repeats))
+    S = repeats @ [D_star(float(x), eps) for x in p]
     assert found == approx(averaged(T, found.Delta, found.M, S, c), rel=1e-8)
 
 
@@ -523,9 +508,9 @@ def test_explicit_bound_is_not_beaten_by_other_bumps(kernel):
     table, repeats, c = constants()
     best = 0.0
     for n in range(3, 40 if kernel == "matern" else 12):
-        for share in (1.0, 0.9, 0.7, 0.5, 0.2):
-            Delta = share * min(1 / norm(kernel, n, 1), 0.4999)
-            S = sum(k * D_star(2 * Delta * Delta * V, 1.0) for V, k in zip(table[:8], repeats))
+        top = min(1 / norm(kernel, n, 1), 0.4999)
+        for Delta in top * np.array([1.0, 0.9, 0.7, 0.5, 0.2]):
+            S = repeats[:8] @ [D_star(2 * Delta**2 * V, 1.0) for V in table[:8]]
             best = max(best, averaged(10_000, Delta, n, S, c))
     assert best <= found * (1 + 1e-6)
     assert best > 0.9 * found
@@ -550,9 +535,7 @@ def test_explicit_slope_in_T_is_that_of_erratum_a1():
 
 def finite(kernel, T, S, top):
     """The paper's averaging with Pinsker's 1/2, for d = 1, l = 0.2, nu = 2.5, B = 1.
-
-    The largest T Delta (2 - c/M - c sqrt(T S/(2 M))).
-    """
+    The largest T Delta (2 - c/M - c sqrt(T S/(2 M)))."""
     _, _, c = constants()
     n = np.arange(3, 180 if kernel == "matern" else 13)
     largest = np.minimum([1 / norm(kernel, k, 1) for k in n], top)
@@ -579,14 +562,15 @@ def test_finite_T_table_of_the_audit(kernel, eps, T, audit):
     z2 = expm1(eps) ** 2
 
     def bounded(Delta):
-        signs = sum(-k / 2 * np.log1p(-((V * Delta) ** 2)) for V, k in zip(table, repeats))
-        return np.minimum(z2 * c2 * Delta**2 / 4, signs)
+        signs = np.log1p(-np.multiply.outer(Delta**2, table**2)) @ repeats
+        return np.minimum(z2 * c2 * Delta**2 / 4, -signs / 2)
 
+    best = partial(finite, kernel, T)
     found = [
-        finite(kernel, T, lambda Delta: 32 * z2 * c * Delta**2, 0.5**1.5),
-        finite(kernel, T, lambda Delta: 4 * c * Delta**2, 0.5**1.5),
-        finite(kernel, T, lambda Delta: z2 * c2 * (2 * Delta * Delta) ** 2, 0.5),
-        finite(kernel, T, bounded, 0.499999),
+        best(lambda Delta: 32 * z2 * c * Delta**2, 0.5**1.5),
+        best(lambda Delta: 4 * c * Delta**2, 0.5**1.5),
+        best(lambda Delta: z2 * c2 * (2 * Delta**2) ** 2, 0.5),
+        best(bounded, 0.499999),
     ]
     for value, theirs in zip(found, audit):
         assert 0.985 * theirs <= value <= 1.05 * theirs
@@ -599,8 +583,9 @@ def test_finite_T_table_of_the_audit(kernel, eps, T, audit):
 def sign_leak(x, eps):
     """Most an eps-LDP report reveals of a sign with mean x, 50 digits."""
     with mpmath.workdps(50):
-        tau = mpmath.tanh(mpmath.mpf(eps) / 2) if eps else mpmath.mpf(1)
-        return float(-mpmath.log(1 - (mpmath.mpf(float(x)) * tau) ** 2) / 2)
+        tau = mpmath.tanh(mpmath.mpf(eps) / 2) if eps else 1
+        mean = mpmath.mpf(float(x)) * tau
+        return float(-mpmath.log(1 - mean**2) / 2)
 
 
 @mark.parametrize("eps", [0.05, 0.5, 1.0, 4.0])
@@ -611,7 +596,7 @@ def test_randomised_response_attains_the_largest_divergence_of_signs_and_no_chan
     def divergence(Q):
         m0 = Q.mean(axis=0)
         m1 = np.array([1 + x, 1 - x]) / 2 @ Q
-        return (m0 * np.log(m0 / m1)).sum()
+        return m0 @ np.log(m0 / m1)
 
     odds = exp(eps)
     response = np.array([[odds, 1], [1, odds]]) / (odds + 1)
@@ -633,7 +618,7 @@ def test_bounded_bound_is_the_stated_formula_at_an_admissible_bump(kernel, eps, 
     b = sqrt(v)
     assert 2 * found.Delta <= b
     table, repeats, c = constants(d)
-    S = sum(k * sign_leak(V * found.Delta / b, eps) for V, k in zip(table, repeats))
+    S = repeats @ [sign_leak(V * found.Delta / b, eps) for V in table]
     assert found == approx(averaged(T, found.Delta, found.M, S, c), rel=1e-8)
 
 
@@ -653,19 +638,18 @@ def test_bounded_bound_has_the_referees_values_falls_with_eps_and_ignores_alpha(
 @mark.parametrize("kernel, eps", [("se", 1.0), ("matern", 0.3), ("matern", None)])
 def test_bounded_bound_is_at_least_the_theorem_with_coth(kernel, eps):
     """b coth(eps/2) sqrt(TM/c2) / (4 sqrt(ln 4/3)) with b = 1.3.
-
-    If 2c <= M <= ln(4/3) min(1, 4 tau^2) c2 T and M cells fit.
-    """
+    If 2c <= M <= ln(4/3) min(1, 4 tau^2) c2 T and M cells fit."""
     table, repeats, c = constants()
     c2 = table**2 @ repeats
     tau = tanh(eps / 2) if eps else 1.0
     horizons, cells = ((10**4, 10**6, 10**9), 60) if kernel == "matern" else ((1e60, 1e90), 13)
     checked = 0
+    limit = log(4 / 3)
     for T in horizons:
         found = bound(kernel, T, eps, v=1.3**2, variant="bounded")
         for M in range(ceil(2 * c), cells):
-            Delta = 1.3 / tau * sqrt(M / (c2 * T)) / (4 * sqrt(log(4 / 3)))
-            few = M <= log(4 / 3) * min(1, 4 * tau**2) * c2 * T
+            Delta = 1.3 / tau * sqrt(M / (c2 * T)) / (4 * sqrt(limit))
+            few = M <= limit * min(1, 4 * tau**2) * c2 * T
             if few and Delta * norm(kernel, M, 1) <= 1:
                 checked += 1
                 assert T * Delta <= found
@@ -682,14 +666,14 @@ def test_explicit_bound_is_below_the_regret_of_playing_uniformly_on_its_instance
     bump = bounds.bump(1)
     h = bump_function()
     x = (np.arange(2000) + 0.5) / 2000
-    for kernel in ("se", "matern"):
-        for T in (100, 10**4):
-            found = bound(kernel, T, variant="explicit")
-            n = int(found.M)
-            centres = (np.arange(n) + 0.5) / n
-            heights = [h(2 * bump.zeta * n * (x - centre)).mean() for centre in centres]
-            paid = 2 * found.Delta / bump.peak * np.mean(heights)
-            assert 0.2 * T * 2 * found.Delta < found < T * (2 * found.Delta - paid)
+    for kernel, T in itertools.product(("se", "matern"), (100, 10**4)):
+        found = bound(kernel, T, variant="explicit")
+        n = int(found.M)
+        centres = (np.arange(n) + 0.5) / n
+        heights = h(2 * bump.zeta * n * (x - centres[:, None]))
+        top = 2 * found.Delta
+        paid = top / bump.peak * heights.mean()
+        assert 0.2 * T * top < found < T * (top - paid)
 
 
 # ---- Surface ------------------------------------------------------------------------------------

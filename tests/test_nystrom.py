@@ -41,9 +41,7 @@ def test_features_of_all_arms_reproduce_the_whole_kernel(kernel):
 @all_kernels
 def test_embedding_never_exceeds_the_kernel(kernel):
     """K - phi^T phi is a Schur complement, hence positive semi-definite.
-
-    The approximate variance never falls below 0.
-    """
+    The approximate variance never falls below 0."""
     for dictionary in ([3], [0, 11], [1, 2, 3, 4, 5]):
         phi = core.nystrom_features(K[kernel], dictionary)
         assert np.min(np.linalg.eigvalsh(K[kernel] - phi.T @ phi)) > -1e-10
@@ -51,9 +49,7 @@ def test_embedding_never_exceeds_the_kernel(kernel):
 
 def test_coordinates_are_those_of_the_symmetric_root():
     """On the dictionary phi = K_D^{1/2}, which is symmetric.
-
-    A Cholesky factor would not be (it would change ATA's truncation).
-    """
+    A Cholesky factor would not be (it would change ATA's truncation)."""
     D = [1, 4, 6, 10]
     block = core.nystrom_features(K["matern"], D)[:, D]
     assert_allclose(block, block.T, atol=1e-12)
@@ -68,9 +64,7 @@ def test_order_of_the_dictionary_permutes_the_coordinates():
 
 def test_eigenvalues_below_1e_12_of_the_largest_are_dropped_and_those_above_are_kept():
     """Two arms with correlation 1 - h have eigenvalues 2 - h and h.
-
-    The second direction is kept iff h >= 1e-12 (2 - h).
-    """
+    The second direction is kept iff h >= 1e-12 (2 - h)."""
     for h, rank in ((1e-8, 2), (1e-11, 2), (1e-13, 1), (0.0, 1)):
         pair = np.array([[1.0, 1 - h], [1 - h, 1.0]])
         assert np.linalg.matrix_rank(core.nystrom_features(pair, [0, 1]), tol=1e-9) == rank
@@ -146,9 +140,7 @@ def test_an_empty_dictionary_gives_the_prior_and_the_width_before_data(name, con
 
 def test_dictionary_is_drawn_arm_by_arm_by_the_documented_rule():
     """One uniform u_a per arm and round, arm a kept iff u_a < 1 - (1 - p_a)^{n_a}.
-
-    p_a = min(q sigma_a^2 / lam, 1) with the width before the update.
-    """
+    p_a = min(q sigma_a^2 / lam, 1) with the width before the update."""
     q, lam = 0.8, 0.5
     algorithm = core.make("ATA", problem(), 80, q=q, lam=lam, rng=default_rng(11))
     rng = default_rng(11)

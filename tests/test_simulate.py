@@ -241,9 +241,7 @@ def test_regret_is_the_running_sum_of_gaps():
 
 def test_clipped_counts_the_rewards_outside_the_curators_range():
     """R is too small on purpose: every |reward| above B + R is clipped and counted.
-
-    Without a curator nothing is.
-    """
+    Without a curator nothing is."""
     problem = core.Problem(K=np.eye(1), f=[0.9], B=1.0, R=0.1, v=2.0, c=1.0, noise="t3")
     out = core.simulate(problem, ["TGP"], 300, trials=1, seed=0, trace=True)
     outside = int(np.sum(np.abs(out.records["reports"]) > 1.1))
@@ -307,9 +305,7 @@ def test_progress_is_reported_run_by_run():
 
 def test_learning_beats_uniform_play_on_an_easy_problem():
     """Three far-apart arms, gap 1, light noise.
-
-    Each algorithm has less than half of uniform play's regret. Fixed seeds; no chance involved.
-    """
+    Each algorithm has less than half of uniform play's regret. Fixed seeds; no chance involved."""
     problem = core.Problem(K=np.eye(3), f=[-1.0, 0.0, 1.0], B=1.0, R=0.1, v=1.1, c=0.1)
     names = ["TGP", "ATA", "MoMA", "GP-UCB"]
     out = core.simulate(problem, names, 3000, trials=2, seed=0, beta_scale=0.3)

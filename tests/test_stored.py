@@ -2,6 +2,7 @@
 computed again."""
 
 import importlib.util
+import itertools
 import zlib
 from pathlib import Path
 
@@ -27,17 +28,28 @@ def table(name):
     return pd.read_csv(ROOT / f"data/{name}.csv", dtype={"code": str})
 
 
+def program_and_table(name):
+    return program(name), table(name)
+
+
 def chance(name):
     """Draws that change with every change of a table."""
-    return np.random.default_rng(zlib.crc32((ROOT / f"data/{name}.csv").read_bytes()))
+    content = (ROOT / f"data/{name}.csv").read_bytes()
+    return np.random.default_rng(zlib.crc32(content))
+
+
+def told(eps):
+    """The eps of a row; an empty field is None."""
+    return None if np.isnan(eps) else eps
 
 
 # ---- data/elimination.csv ------------------------------------------------------------------------
 
 
 def test_the_campaigns_of_elimination_are_those_declared():
-    made, stored = program("elimination"), table("elimination")
-    assert stored.code.nunique() == 1 and set(stored.trials) == {made.TRIALS}
+    made, stored = program_and_table("elimination")
+    assert stored.code.nunique() == 1
+    assert set(stored.trials) == {made.TRIALS}
     for kernel, part in stored.groupby("kernel"):
         assert kernel in ("se", "matern")
         assert_allclose(part.users, made.USERS, rtol=1e-4)
@@ -45,7 +57,7 @@ def test_the_campaigns_of_elimination_are_those_declared():
 
 
 def test_the_campaigns_of_a_kernel_chosen_at_random_are_computed_again():
-    made, stored = program("elimination"), table("elimination")
+    made, stored = program_and_table("elimination")
     kernel = chance("elimination").choice(["se", "matern"])
     kept = stored[stored.kernel == kernel].reset_index(drop=True)
     again = made.campaigns(kernel)
@@ -54,23 +66,27 @@ def test_the_campaigns_of_a_kernel_chosen_at_random_are_computed_again():
 
 
 def test_bounds_chosen_at_random_are_computed_again():
-    made, stored = program("elimination"), table("elimination")
-    row = stored.iloc[chance("elimination").integers(len(stored))]
+    made, stored = program_and_table("elimination")
+    place = chance("elimination").integers(len(stored))
+    row = stored.iloc[place]
     (users,) = made.USERS[np.isclose(made.USERS, row.users, rtol=1e-4)]
     again = made.proved(row.kernel, [users])
-    assert_allclose([again["upper"][0], again["lower"][0]], [row.upper, row.lower], rtol=1e-4)
+    assert_allclose(again["upper"][0], row.upper, rtol=1e-4)
+    assert_allclose(again["lower"][0], row.lower, rtol=1e-4)
 
 
 def test_whole_plays_keep_what_the_proof_needs_in_the_stored_campaigns():
     """One campaign again; none of the stored ones has a ratio above 1."""
-    made, stored = program("elimination"), table("elimination")
+    made, stored = program_and_table("elimination")
     assert 0 < stored.rounding.max() < 1
-    assert (stored.groupby("kernel").rounding.diff().dropna() >= 0).all()
+    steps = stored.groupby("kernel").rounding.diff().dropna()
+    assert (steps >= 0).all()
     trial = int(chance("elimination").integers(made.TRIALS))
     task = runs.problems("matern", made.SEED, trial + 1)[trial]
-    found = list(runs.rounding(task, 10**6, made.SEED, trial, **made.GIVEN))
+    found = runs.rounding(task, 10**6, made.SEED, trial, **made.GIVEN)
     ends, ratios = zip(*found)
-    assert ends[-1] == 10**6 and ends[0] == runs.FIRST
+    assert ends[-1] == 10**6
+    assert ends[0] == runs.FIRST
     most = stored[stored.kernel == "matern"].rounding.max()
     assert max(ratios[:-1]) <= most * (1 + 1e-4)
 
@@ -83,15 +99,15 @@ def numbers(text):
 
 
 def test_the_coverage_runs_are_those_declared():
-    made, stored = program("coverage"), table("coverage")
+    made, stored = program_and_table("coverage")
     batches = stored[stored.learner == "PE"]
-    declared = made.SHORT + made.LONG
-    columns = zip(batches.kernel, batches.reports, batches.eps, batches["T"], batches.runs)
-    found = [(k, kind, None if np.isnan(eps) else eps, T, n) for k, kind, eps, T, n in columns]
-    assert found == declared
+    eps = map(told, batches.eps)
+    found = zip(batches.kernel, batches.reports, eps, batches["T"], batches.runs)
+    assert list(found) == made.SHORT + made.LONG
     others = stored[stored.learner != "PE"]
     keys = zip(others.learner, others.constants, others.scale, others.reports)
-    assert list(keys) == rounds.SETTINGS and set(others.runs) == {made.RUNS}
+    assert list(keys) == rounds.SETTINGS
+    assert set(others.runs) == {made.RUNS}
     assert [len(numbers(text)) for text in stored.use] == list(stored.runs)
     assert stored.code.nunique() == 1
 
@@ -105,11 +121,11 @@ def test_proved_and_printed_bands_failed_in_no_stored_run():
 
 @pytest.mark.parametrize("i", range(13))
 def test_runs_of_elimination_chosen_at_random_are_computed_again(i):
-    made, stored = program("coverage"), table("coverage")
+    made, stored = program_and_table("coverage")
     row = stored[stored.learner == "PE"].iloc[i]
-    eps = None if np.isnan(row.eps) else row.eps
     trials = chance("coverage").choice(row.runs, 2, replace=False)
-    again = made.of_batches(row.kernel, row.reports, eps, row["T"], [int(x) for x in trials])
+    setting = row.kernel, row.reports, told(row.eps), row["T"]
+    again = made.of_batches(*setting, trials.tolist())
     assert_allclose(again, numbers(row.use)[trials], rtol=6e-3)
 
 
@@ -125,19 +141,21 @@ def test_the_first_runs_of_each_setting_are_computed_again(setting):
 
 
 def test_the_campaigns_on_one_bit_are_those_declared():
-    made, stored = program("onebit"), table("onebit")
+    made, stored = program_and_table("onebit")
     names = ["experiment", "kernel", "users", "learner", "value"]
     found = stored[names].drop_duplicates().astype(object)
     found = found.where(found.notna(), None)
     assert [tuple(row) for row in found.to_numpy()] == made.CELLS
-    assert len(stored) == len(made.CELLS) * made.FUNCTIONS and stored.code.nunique() == 1
+    assert len(stored) == len(made.CELLS) * made.FUNCTIONS
+    assert stored.code.nunique() == 1
 
 
 def test_campaigns_on_one_bit_chosen_at_random_are_computed_again():
-    made, stored = program("onebit"), table("onebit")
+    made, stored = program_and_table("onebit")
     for place in chance("onebit").choice(len(stored), 5, replace=False):
         row = stored.iloc[place]
-        share, choices, most = made.play(made.CELLS[place // made.FUNCTIONS], row.function)
+        cell = made.CELLS[place // made.FUNCTIONS]
+        share, choices, most = made.play(cell, row.function)
         assert_allclose(share, row.share, rtol=6e-4)
         assert_allclose(choices, row.choices, rtol=6e-4)
         if most is not None:
@@ -147,17 +165,19 @@ def test_campaigns_on_one_bit_chosen_at_random_are_computed_again():
 def test_seldom_switching_never_chose_more_often_than_the_theorem_allows():
     stored = table("onebit")
     kept = stored[stored["at most"].notna()]
-    assert len(kept) > 400 and (kept.choices <= kept["at most"] * (1 + 1e-3)).all()
+    allowed = kept["at most"] * (1 + 1e-3)
+    assert len(kept) > 400
+    assert (kept.choices <= allowed).all()
 
 
 # ---- data/constants.csv --------------------------------------------------------------------------
 
 
 def test_bounds_on_the_tables_that_are_here_are_computed_again():
-    made, stored = program("constants"), table("constants")
+    made, stored = program_and_table("constants")
     kept = stored[stored.what == "bound"]
-    places = [(data, panel) for data in ("stand-in", "original") for panel in made.PANELS]
-    assert list(kept.groupby(["data", "panel"], sort=False).groups) == places
+    groups = kept.groupby(["data", "panel"], sort=False).groups
+    assert list(groups) == list(itertools.product(("stand-in", "original"), made.PANELS))
     here = made.tables()
     for panel in made.PANELS:
         again = made.bounds_of(panel, here)
@@ -167,10 +187,11 @@ def test_bounds_on_the_tables_that_are_here_are_computed_again():
 
 
 def test_regret_at_the_constants_is_that_declared_and_one_learner_is_run_again():
-    made, stored = program("constants"), table("constants")
+    made, stored = program_and_table("constants")
     kept = stored[stored.what == "regret"]
     runs_of = kept.groupby(["name", "constants"], sort=False)
-    assert list(runs_of.groups) == made.RUNS and set(runs_of.size()) == {len(made.ROUNDS)}
+    assert list(runs_of.groups) == made.RUNS
+    assert set(runs_of.size()) == {len(made.ROUNDS)}
     again = made.regret("MoMA", "printed")
     part = runs_of.get_group(("MoMA", "printed"))
     assert_allclose(part.value, [row["value"] for row in again], rtol=1e-4)
