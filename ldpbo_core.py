@@ -68,8 +68,7 @@ ArrayLike = Any  # in signatures: whatever NumPy makes an array of; checked at r
 
 
 def _distances(X, Y, lengthscale):
-    """Euclidean distances s/l, (n, n'), cut off at 1e100; lengthscale: a number, or one a
-    dimension."""
+    """Euclidean distances s/l, (n, n'), cut off at 1e100; one lengthscale, or one a dimension."""
     X, Y = check.points(X, Y)
     scales = [check.positive("lengthscale", scale) for scale in np.ravel(lengthscale)]
     if len(scales) not in (1, X.shape[1]):
@@ -139,8 +138,7 @@ def linear_kernel(X: ArrayLike, Y: ArrayLike) -> np.ndarray:
 
 
 def empirical_kernel(samples: ArrayLike) -> np.ndarray:
-    """Correlation matrix of the columns of `samples` (observations, arms): the paper's data
-    kernel."""
+    """The paper's data kernel: correlations of the columns of `samples` (observations, arms)."""
     Z = standardised(check.table("samples", samples))
     K = Z.T @ Z
     np.fill_diagonal(K, 1.0)
@@ -148,8 +146,7 @@ def empirical_kernel(samples: ArrayLike) -> np.ndarray:
 
 
 def standardised(samples: np.ndarray) -> np.ndarray:
-    """The columns of a table, centred and scaled to length 1, so that their products are
-    correlations."""
+    """The columns of a table, centred and of length 1, so that products are correlations."""
     Z = (samples - samples.mean(axis=0)) / samples.std(axis=0, ddof=1)
     return Z / math.sqrt(len(samples) - 1)
 
@@ -158,8 +155,7 @@ def standardised(samples: np.ndarray) -> np.ndarray:
 
 
 class _KernelMatrix:
-    """The field `K` of a Problem: as it was given, or computed on request from points and
-    kernel."""
+    """The field `K` of a Problem: as given, or computed on request from points and kernel."""
 
     def __get__(self, problem, owner=None):
         if problem is None:
@@ -173,8 +169,7 @@ class _KernelMatrix:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
-    """n arms with kernel matrix K (n, n), mean rewards f (n,) and the bounds the algorithms are
-    told.
+    """n arms with kernel matrix K (n, n), mean rewards f (n,) and bounds that learners are told.
 
     B >= |f|_H, the RKHS norm, makes the widths (`rkhs_norm`); F >= |f| (B where left out),
     R >= |noise| and Y >= |y|, the rewards themselves (F + R where left out), make the curators;
@@ -291,8 +286,7 @@ class Problem:
 
     @property
     def spread(self) -> float:
-        """The noise of a reward lies in an interval twice as long, so it is sub-Gaussian of this
-        size."""
+        """The noise of a reward is sub-Gaussian of this size: its interval is twice as long."""
         return min(self.R, self.bound)
 
     def __repr__(self):
@@ -337,8 +331,7 @@ class Problem:
 
     @property
     def lost(self) -> np.ndarray:
-        """k(x, x) - |z_x|^2, what the features miss, (n,): belongs to sigma^2. 0 where K is
-        given."""
+        """k(x, x) - |z_x|^2, (n,): what features miss is part of sigma^2. 0 where K is given."""
         return self.domain.lost
 
     @property
@@ -355,8 +348,7 @@ class Problem:
         return self.f
 
     def draw(self, rng: np.random.Generator | None, size: int | None = None) -> Any:
-        """What nature draws before the arm is known: noise (in units of R if uniform), or a row
-        number."""
+        """What nature draws before the arm is known: noise (uniform: in units of R), or a row."""
         rng = check.generator(rng)
         if self.noise == "table":
             return rng.integers(len(self.samples), size=size)
@@ -474,8 +466,7 @@ class CTL:
         return -np.abs(report - y) / self.scale - math.log(2 * self.scale)
 
     def reach(self, t: int) -> float:
-        """Size that a report exceeds with probability at most 1/t: B + R + L ln t (Alg. 2, l.
-        4)."""
+        """A report exceeds this size with chance 1/t at most: B + R + L ln t (Alg. 2, l. 4)."""
         return self.bound + self.scale * math.log(t)
 
 
@@ -502,8 +493,7 @@ class CentredCTL(CTL):
 
 
 class OneBit(CentredCTL):
-    """One bit a report: centre + scale with probability (1 + (y - centre)/scale)/2, else centre -
-    scale.
+    """One bit a report: centre + scale with chance (1 + (y - centre)/scale)/2, or centre - scale.
 
     scale = (F+R) coth(eps/2) makes the report of a mean within F of the centre, with noise within
     R, unbiased, and the odds of the two bits e^{+-eps} at the ends: eps-LDP for every y and every
@@ -610,8 +600,7 @@ def report_kind(problem: Problem, curator: CTL | None) -> tuple[str, float]:
 
 @functools.lru_cache
 def _discrete_laplace(units):
-    """OpenDP's discrete Laplace noise of that scale on vectors of integers; it cannot be
-    pickled."""
+    """OpenDP's discrete Laplace noise of that scale on integers; it cannot be pickled."""
     try:
         import opendp.prelude as dp
     except ImportError:
@@ -1096,8 +1085,7 @@ class SketchedLearner(Learner):
         return 6 * rho * math.log(4 * settings.T / settings.delta) / settings.acc**2
 
     def embed(self, arm: int, y: Any) -> None:
-        """Draw a dictionary with the variances of the last round, then take in the play on its
-        span."""
+        """Draw a dictionary by the last round's variances, then take in the play on its span."""
         self.dictionary = self.nystrom_dictionary(arm)  # Alg. 1, l. 6; Alg. 3, l. 7
         self.m = len(self.dictionary)  # Alg. 1, l. 7; Alg. 3, l. 8
         self.posterior.embed(self.dictionary, arm, y)  # Alg. 1, l. 8; Alg. 3, l. 9-10
@@ -1166,8 +1154,7 @@ class ATA(SketchedLearner):
         return b, self.B0 + settings.beta_scale * width
 
     def never_cut(self, t: int, counts: Any, y: Any) -> Any:
-        """Is |u_i y| <= b_t now and later? u_i^2 <= 1/(lam + count), which falls, while b_t never
-        does."""
+        """Is |u_i y| <= b_t for good? u_i^2 <= 1/(lam + count) only falls, and b_t never does."""
         growth = t ** ((1 - self.settings.alpha) / (2 * (1 + self.settings.alpha)))
         return abs(y) <= self.least * growth * (1 - TIE) * (self.settings.lam + counts) ** 0.5
 
@@ -1194,8 +1181,7 @@ class ATA(SketchedLearner):
         return root.dot(r.dot(span.Q))  # l. 11
 
     def sort_open_rewards(self) -> None:
-        """Decide which open rewards may be cut now: u_i^2 <= sum_i u_i^2 = leverage. The rest is
-        summed."""
+        """Find the open rewards that may be cut now (u_i^2 <= leverage), and sum up the rest."""
         largest = np.abs(self.open_y) * np.sqrt(self.posterior.leverage[self.open_arms])
         cut = largest > self.b * (1 - TIE)
         moved = cut != self.cut
@@ -1206,8 +1192,7 @@ class ATA(SketchedLearner):
 
 
 class MoMA(SketchedLearner):
-    """(LDP-)MoMA-GP-UCB, Alg. 3: N epochs of k plays of one arm, k ridge estimates, the most
-    central is used.
+    """(LDP-)MoMA-GP-UCB, Alg. 3: epochs of k plays of one arm, the most central of k estimates.
 
     Deviation: the T - Nk rounds left over play the next arm without an update (Erratum B7).
     """
@@ -1255,8 +1240,7 @@ class MoMA(SketchedLearner):
         return told
 
     def failure(self, k: int) -> float:
-        """Bound C(k, a) omega^{-a} on P(too many of k estimates are ever bad), by Ville (Erratum
-        A5)."""
+        """Bound on P(too many of k estimates are ever bad), C(k, a) omega^{-a} (Erratum A5)."""
         a = math.ceil((k - 1) / 2)
         log_binomial = math.lgamma(k + 1) - math.lgamma(a + 1) - math.lgamma(k - a + 1)
         return math.exp(log_binomial - a * math.log(self.OMEGA))
@@ -1312,8 +1296,7 @@ class MoMA(SketchedLearner):
         return (r[:, (k - 2) // 2] + r[:, (k - 1) // 2]) / 2  # l. 11
 
     def width(self, n: int) -> float:
-        """beta_{n+1} - B0 with the 1/sqrt(lam) that Theorem 4 drops, though its proof has it
-        (Erratum A8)."""
+        """beta_{n+1} - B0, with the 1/sqrt(lam) of the proof that Theorem 4 drops (Erratum A8)."""
         settings = self.settings
         p = 1 + settings.alpha
         root = math.sqrt(settings.lam)
@@ -1334,8 +1317,7 @@ class MoMA(SketchedLearner):
 
 
 def _difference_products(S, M):
-    """(S_j - S_s)'(M_j - M_s) for rows j, s of S and M (k, n), (k, k); rows in blocks, for
-    memory."""
+    """(S_j - S_s)'(M_j - M_s) of the rows of S and M (k, n), (k, k); in blocks, for memory."""
     k, n = S.shape
     products = np.empty((k, k))
     step = 1 + 10**5 // max(k * n, 1)
@@ -1349,8 +1331,7 @@ def _difference_products(S, M):
 
 
 class MoM(MoMA):
-    """Mean of medians, after Zhong et al. 2021: their estimator filters the rewards of any bandit
-    algorithm.
+    """Mean of medians, after Zhong et al. 2021, whose estimator filters any bandit's rewards.
 
     Here: MoMA's epochs, k and dictionary; the median of an epoch's k rewards is the reward of its
     one ridge estimate. For noise symmetric about f; elsewhere (and on one-bit reports) the median
@@ -1509,8 +1490,7 @@ class PlannedLearner(Learner):
         return total
 
     def rounding_step(self, count: int) -> float:
-        """A step of 1e-9 of the noise of a sum: far above the rounding of clients who add up
-        floats."""
+        """A step of 1e-9 of the noise of a sum: far above the rounding of clients' own sums."""
         size = max(self.settings.size, 1e-4 * self.B) * math.sqrt(count)
         return math.ldexp(1.0, math.frexp(size)[1] - 30)
 
@@ -1651,8 +1631,7 @@ class Elimination(PlannedLearner):
         super().__init__(problem, settings, rng)
 
     def batch_plan(self, N: int, k: int) -> np.ndarray:
-        """Plan N // k plays in each copy; those left over go to the design's arm of largest
-        count."""
+        """Plan N // k plays in each copy; the rest goes to the design's arm of largest count."""
         each, rest = divmod(N, k)
         self.design = np.zeros(self.problem.n, dtype=np.int64)
         if each:
@@ -1807,8 +1786,7 @@ class DoublingPE(Elimination):
         return self.batch_plan(self.N, k)
 
     def next_size(self) -> int:
-        """N_1 = first, then doubling; one that would leave less than its own size takes the
-        rest."""
+        """N_1 = first, then doubling; a batch that would leave less than itself takes the rest."""
         N = min(2 * self.N, LONGEST) if self.batch else self.settings.first
         if self.settings.T is not None and self.room() < 2 * N:
             return self.room()
@@ -2544,8 +2522,7 @@ def simulate_batches(
 def play_batches(
     learner: PlannedLearner, env: np.random.Generator, privacy: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Drive a learner to its horizon on sums of reports; yields after each batch its counts (n,
-    k)."""
+    """Drive a learner to its horizon on sums of reports; yields each batch's counts (n, k)."""
     from ldpbo import campaigns
 
     return campaigns.play_batches(learner, env, privacy)
@@ -2602,8 +2579,7 @@ def table_problem(
     name: str = "table",
     source: str = "user's table",
 ) -> Problem:
-    """A problem from a table: rows = observations, columns = arms; a reward is an entry of a random
-    row.
+    """A problem from a table: rows = observations, columns = arms; a user is a random row.
 
     low, high: the range of the rewards, known beforehand; it makes the curators, see
     `ldpbo.datasets.table_problem`. Without them the paper's bounds, from the table itself.

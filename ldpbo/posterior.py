@@ -1,5 +1,4 @@
-"""Kernel ridge regression on n arms, kept up to date play by play. Nothing here knows of bandits or
-privacy.
+"""Kernel ridge regression on n arms, play by play; nothing here knows of bandits or privacy.
 
 >>> import numpy as np
 >>> domain = Domain.of_matrix(np.array([[1.0, 0.5], [0.5, 1.0]]))
@@ -42,8 +41,7 @@ BEHIND = 12  # plays by which V^{-1/2} may be behind before it is computed afres
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """The n arms as features Z (r, n), so that k(x, x') is z_x'z_x' up to what the features leave
-    out.
+    """The n arms as features Z (r, n): k(x, x') is z_x'z_x' up to what the features leave out.
 
     `diagonal` (n,) is k(x, x). K (n, n) is kept where it was given.
     """
@@ -86,8 +84,7 @@ class Domain:
 
     @functools.cached_property
     def lost(self) -> np.ndarray:
-        """What the features leave out of k(x, x), (n,); it belongs to sigma^2. 0 where K was
-        given."""
+        """What features leave out of k(x, x), (n,): part of sigma^2. 0 where K was given."""
         if self.K is not None:
             return np.zeros(self.n)
         return np.maximum(self.diagonal - np.einsum("rn,rn->n", self.Z, self.Z), 0.0)
@@ -118,8 +115,7 @@ def _diagonal(points, kernel):
 
 
 def _large(w, Q, cut):
-    """Select the eigenvectors, (n, r), whose eigenvalues exceed `cut` times the largest, and the
-    roots of these, (r,)."""
+    """Select eigenvectors (n, r) with eigenvalues above `cut` times the largest, and roots (r,)."""
     large = w > cut * max(w.max(initial=0.0), 0.0)
     return Q[:, large], np.sqrt(w[large])
 
@@ -127,10 +123,10 @@ def _large(w, Q, cut):
 def pivoted_cholesky(
     kernel: Callable, X: np.ndarray, diagonal: np.ndarray, rank: int, tol: float
 ) -> np.ndarray:
-    """Compute features Z (r, n) of a kernel on the points X (n, d), until k(x, x) - |z_x|^2 < tol
-    or r = rank.
+    """Compute features Z (r, n) of a kernel on points X (n, d) until they miss less than `tol`.
 
-    Pivots come in blocks, so that a block costs one product over Z and nothing (n, n) is built.
+    They end at `rank`, too. Pivots come in blocks, so that a block costs one product over Z and
+    nothing (n, n) is built.
     """
     Z = np.empty((min(rank, len(X)), len(X)))
     left = diagonal.copy()  # k(x, x) - |z_x|^2
@@ -154,8 +150,7 @@ def pivoted_cholesky(
 
 
 def _pivots(residual, most, tol):
-    """Choose candidates one by one while each has half the largest residual -> they, and their
-    Cholesky factor."""
+    """Choose candidates while each has half the largest residual -> they, and a Cholesky factor."""
     floor = max(residual.diagonal().max() / 2, tol)
     picked: list[int] = []
     rows: list[np.ndarray] = []
@@ -222,8 +217,7 @@ class Span:
         return self.domain.Z.T @ (self.U @ v)
 
     def missed(self, arms: Any, x: np.ndarray) -> np.ndarray:
-        """k(x, x) - |x|^2 of these arms, the part of the variance that no play on this span
-        reduces."""
+        """k(x, x) - |x|^2 of these arms: variance that no play on this span reduces."""
         if self.U is None:
             return self.domain.lost[arms]
         return self.domain.diagonal[arms] - np.einsum("rn,rn->n", x, x)
@@ -242,8 +236,7 @@ class Span:
 
 
 class Posterior:
-    """Counts (n,) and sums of rewards, (n,) or (n, q), become the mean, (n,) or (n, q), and the
-    leverage (n,).
+    """Counts (n,) and sums of rewards, (n,) or (n, q), become a mean of that shape and a leverage.
 
     The leverage is sigma^2/lam = missed/lam + x'Px, where P = V^{-1} and V = sum_a count_a x_a x_a'
     + lam I (Lemma 5). A play adds xx' to V and changes all of them by rank one; a fresh solve every
@@ -282,16 +275,14 @@ class Posterior:
             self.leverage[arms] = np.maximum(seen + self.span.missed(arms, x) / self.lam, 0.0)
 
     def _reduction(self):
-        """What the plays take from the leverages, as a form (r, r) in the features; None where n is
-        not large."""
+        """What plays take from the leverages, a form (r, r) in the features; None for small n."""
         if self.span.U is None or self.domain.n < 20 * len(self.domain.Z):
             return None
         U = self.span.U
         return U @ (self.P - np.eye(len(self.P)) / self.lam) @ U.T
 
     def _shift_leverage(self, before):
-        """Change the leverages by the few directions of the features in which a new span differs,
-        if the domain is large -> was it done?"""
+        """Change the leverages of a large domain by the directions that differ -> was it done?"""
         if before is None or self.span.U is None:
             return False
         w, E = np.linalg.eigh(self._reduction() - before)
@@ -331,8 +322,7 @@ class Posterior:
         return np.sqrt(self.lam * self.leverage)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """Draw from N(0, posterior covariance), (n,); what the features leave out is drawn arm
-        by arm."""
+        """Draw from N(0, posterior covariance), (n,); what features leave out is drawn by arm."""
         v = np.linalg.cholesky(self.P) @ rng.standard_normal(len(self.P))
         deviation = math.sqrt(self.lam) * self.span.over(v)
         if self.domain.lost.any():
@@ -340,8 +330,7 @@ class Posterior:
         return deviation
 
     def inverse_root(self) -> np.ndarray:
-        """V^{-1/2} after all plays, (m', m'), updated play by play or computed afresh after too
-        many."""
+        """V^{-1/2} after all plays, (m', m'), updated by play, or computed afresh after many."""
         behind = self.recent
         self.recent = []
         if self.root is None or len(behind) > BEHIND:
@@ -355,8 +344,7 @@ class Posterior:
 
 
 class Sketch(Posterior):
-    """The posterior on the span of a dictionary of arms; coordinates of recent dictionaries are
-    remembered."""
+    """The posterior on the span of a dictionary of arms; recent spans are remembered."""
 
     def __init__(self, domain: Domain, lam: float, *columns: int):
         self.spans: dict[bytes, Span] = {}
@@ -448,12 +436,11 @@ class InverseRoot:
 
 
 def nodes(low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return s and w, both (N,), with z^{-1/2} = sum_k w_k/(z + s_k), right to 1e-11 for
-    low <= z <= high <= 1e12 low.
+    """Return s and w, both (N,), with z^{-1/2} = sum_k w_k/(z + s_k) for low <= z <= high.
 
     The rule of Hale, Higham & Trefethen 2008 (Section 4): s_k = low tan(angle_k)^2, where the
     angles are Jacobi's amplitudes at even steps, here by the arithmetic-geometric mean. Error:
-    about 4 exp(-2 pi^2 N/ln(16 high/low)).
+    about 4 exp(-2 pi^2 N/ln(16 high/low)), below 1e-11 for high <= 1e12 low.
     """
     ratios, mean = _agm(1.0, math.sqrt(low / high))
     N = math.ceil(1.4 * math.log(16 * high / low))
