@@ -321,6 +321,31 @@ def test_the_comparison_sees_eliminations_and_windows():
         assert (learner.upper - learner.lower).min() < 0.9 * 2 * p.F
 
 
+def lead_of(name, share):
+    """Who is left if one of two arms leads by this share of the oracle's W(x, x')."""
+    told, options = KINDS[name]
+    K = np.array([[1.0, 0.3], [0.3, 1.0]])
+    p = core.Problem(K=K, f=np.zeros(2), B=1.3, R=0.7, c=3.0, noise=told.noise)
+    learner, oracle = pair(p, None, first=10**12, **options)
+    counts = learner.left
+    oracle.feed(counts.tolist(), (counts * 0 + [[1], [-1]]).tolist())
+    slope = float(oracle.mu[0] - oracle.mu[1])
+    mean = share * float(oracle.width(1, 0)) / slope
+    sums = counts * [[mean], [-mean]]
+    if learner.settings.kind == "one bit":  # the next whole number of bits
+        scale = learner.curator(0).scale
+        pluses = np.rint((counts + sums / scale) / 2)
+        sums = scale * (2 * pluses - counts)
+    tell_table(learner, counts, sums)
+    return learner.active.tolist()
+
+
+@mark.parametrize("name", ["one bit", "bounded", "Laplace", "sums", "heavy"])
+def test_an_arm_is_dropped_once_it_trails_by_the_width_of_the_difference_and_no_sooner(name):
+    assert lead_of(name, 1 - 1e-4) == [True, True]
+    assert lead_of(name, 1 + 1e-4) == [True, False]
+
+
 @mark.parametrize("lam", [0.05, 2.0])
 @mark.parametrize("name", ["one bit", "bounded", "Laplace", "heavy"])
 def test_a_ridge_that_was_told_agrees_with_the_oracle(name, lam):

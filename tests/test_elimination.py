@@ -210,6 +210,26 @@ def test_the_oracle_sees_eliminations():
         assert out.active[0, 0] < p.n or out.active[0, -1] < p.n
 
 
+@mark.parametrize("constants", ["proved", "order"])
+@mark.parametrize("name", ["Laplace", "bounded", "heavy"])
+def test_an_arm_is_dropped_once_it_trails_by_both_half_widths_and_no_sooner(name, constants):
+    """The means of two unrelated arms are beta (sigma + sigma') apart, but for a millionth."""
+    told, settings = KINDS[name]
+    p = core.Problem(K=np.eye(2), f=np.zeros(2), B=1.3, R=0.7, c=3.0, noise=told.noise)
+    for share, kept in [(1 - 1e-6, True), (1 + 1e-6, False)]:
+        learner = core.make("PE", p, 9000, constants=constants, **settings)
+        counts, s = learner.left.copy(), learner.settings
+        plays = counts.min(axis=1)  # of an arm, in every copy
+        sigma = np.sqrt(s.lam / (plays + s.lam))
+        half = sigma * width(s.kind, p, s, sigma.max(), plays.sum())
+        mu = share * half.sum() / 2 * np.array([1, -1])
+        mean = mu * (plays + s.lam) / plays  # the ridge shrinks it to mu
+        tell_sums(learner, counts, counts * mean[:, None])
+        assert learner.active.tolist() == [True, kept]
+        assert_allclose(learner.lower, np.maximum(mu - half, -p.F), atol=1e-9)
+        assert_allclose(learner.upper, np.minimum(mu + half, p.F), atol=1e-9)
+
+
 # ---- batches and design -------------------------------------------------------------------------
 HORIZONS = [1, 2, 3, 4, 5, 7, 16, 17, 100, 1000, 20_000, 10**6, 10**9, 10**15 - 1, 10**15]
 
