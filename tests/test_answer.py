@@ -6,7 +6,7 @@ import itertools
 import pickle
 import time
 from fractions import Fraction
-from math import exp, fsum, inf, nan, sqrt, tanh
+from math import exp, fsum, inf, log, nan, sqrt, tanh
 
 import numpy as np
 import oracle_answer as o
@@ -252,6 +252,22 @@ def test_C_0_is_the_core_s_gp_ucb():
         assert_allclose(new.sigma, old.sigma, atol=1e-11)
 
 
+def test_tgp_that_could_switch_every_round_truncates_reports_as_tgp_does():
+    """Reports a millionth below and above b_t = F + R + L ln t."""
+    p = problem(seed=9)
+    new = core.make("TGP", p, 60, eps=1.0, switch=1e-9)
+    old = core.make("TGP", p, 60, eps=1.0)
+    for t in range(1, 61):
+        arm = old.ask()
+        assert new.ask() == arm
+        b = p.F + p.R + old.curator(arm).scale * log(t)
+        y = b * (1 + 1e-6 * (-1) ** (t // 2))
+        new.tell(y)
+        old.tell(y)
+        assert_allclose(new.mu, old.mu, atol=1e-9)
+        assert new.beta == approx(old.beta, rel=1e-11)
+
+
 def test_C_inf_plays_one_arm_for_ever():
     p = problem()
     learner = proved("GP-UCB", p, 10**6, eps=1.0, switch=inf)
@@ -319,6 +335,31 @@ def test_the_comparison_sees_eliminations_and_windows():
             tell_all(learner, batch_reports(p, learner, rng))
         assert learner.active.sum() < p.n or name == "one bit, F known"
         assert (learner.upper - learner.lower).min() < 0.9 * 2 * p.F
+
+
+def lead_of(name, share):
+    """Who is left if one of two arms leads by this share of the oracle's W(x, x')."""
+    told, options = KINDS[name]
+    K = np.array([[1.0, 0.3], [0.3, 1.0]])
+    p = core.Problem(K=K, f=np.zeros(2), B=1.3, R=0.7, c=3.0, noise=told.noise)
+    learner, oracle = pair(p, None, first=10**12, **options)
+    counts = learner.left
+    oracle.feed(counts.tolist(), (counts * 0 + [[1], [-1]]).tolist())
+    slope = float(oracle.mu[0] - oracle.mu[1])
+    mean = share * float(oracle.width(1, 0)) / slope
+    sums = counts * [[mean], [-mean]]
+    if learner.settings.kind == "one bit":  # the next whole number of bits
+        scale = learner.curator(0).scale
+        pluses = np.rint((counts + sums / scale) / 2)
+        sums = scale * (2 * pluses - counts)
+    tell_table(learner, counts, sums)
+    return learner.active.tolist()
+
+
+@mark.parametrize("name", ["one bit", "bounded", "Laplace", "sums", "heavy"])
+def test_an_arm_is_dropped_once_it_trails_by_the_width_of_the_difference_and_no_sooner(name):
+    assert lead_of(name, 1 - 1e-4) == [True, True]
+    assert lead_of(name, 1 + 1e-4) == [True, False]
 
 
 @mark.parametrize("lam", [0.05, 2.0])
@@ -433,6 +474,7 @@ def test_elimination_pays_for_features_left_out_as_the_oracle_does():
     told = learner.design, np.ones(p.n), 1.0, zero, zero[:, None]
     kept = designs.Fit(p.Z, 0 * p.lost, *told)
     whole = designs.Fit(p.Z, p.lost, *told)
+    assert_allclose(whole.sigma() ** 2 - kept.sigma() ** 2, p.lost, rtol=1e-9, atol=1e-14)
     missed = sqrt(p.residual * learner.design.sum())
     for rival in range(p.n):
         _, a, b, _ = kept.differences(arms, rival)
@@ -802,6 +844,20 @@ def test_best_is_known_before_the_first_plan_ends(name):
     learner.tell(learner.curator(learner.ask()).high)
     arm, lower, upper = learner.best()
     assert 0 <= arm < p.n and lower <= upper
+
+
+@mark.parametrize("name", ["GP-UCB", "TGP", "ATA", "MoMA"])
+def test_the_best_arm_of_a_learner_that_plays_round_by_round_has_the_highest_lower_bound(name):
+    p = problem()
+    learner = core.make(name, p, 60, eps=2.0, rng=0)
+    rng = default_rng(4)
+    for _ in range(60):
+        learner.tell(one_report(p, learner, learner.ask(), rng))
+    lower = learner.mu - learner.beta * learner.sigma
+    upper = learner.mu + learner.beta * learner.sigma
+    arm = int(lower.argmax())
+    assert learner.best() == (arm, approx(lower[arm]), approx(upper[arm]))
+    assert lower[arm] < upper[arm]
 
 
 def test_the_best_arm_is_one_that_is_still_active():

@@ -210,6 +210,26 @@ def test_the_oracle_sees_eliminations():
         assert out.active[0, 0] < p.n or out.active[0, -1] < p.n
 
 
+@mark.parametrize("constants", ["proved", "order"])
+@mark.parametrize("name", ["Laplace", "bounded", "heavy"])
+def test_an_arm_is_dropped_once_it_trails_by_both_half_widths_and_no_sooner(name, constants):
+    """The means of two unrelated arms are beta (sigma + sigma') apart, but for a millionth."""
+    told, settings = KINDS[name]
+    p = core.Problem(K=np.eye(2), f=np.zeros(2), B=1.3, R=0.7, c=3.0, noise=told.noise)
+    for share, kept in [(1 - 1e-6, True), (1 + 1e-6, False)]:
+        learner = core.make("PE", p, 9000, constants=constants, **settings)
+        counts, s = learner.left.copy(), learner.settings
+        plays = counts.min(axis=1)  # of an arm, in every copy
+        sigma = np.sqrt(s.lam / (plays + s.lam))
+        half = sigma * width(s.kind, p, s, sigma.max(), plays.sum())
+        mu = share * half.sum() / 2 * np.array([1, -1])
+        mean = mu * (plays + s.lam) / plays  # the ridge shrinks it to mu
+        tell_sums(learner, counts, counts * mean[:, None])
+        assert learner.active.tolist() == [True, kept]
+        assert_allclose(learner.lower, np.maximum(mu - half, -p.F), atol=1e-9)
+        assert_allclose(learner.upper, np.minimum(mu + half, p.F), atol=1e-9)
+
+
 # ---- batches and design -------------------------------------------------------------------------
 HORIZONS = [1, 2, 3, 4, 5, 7, 16, 17, 100, 1000, 20_000, 10**6, 10**9, 10**15 - 1, 10**15]
 
@@ -639,6 +659,20 @@ def test_gp_ucb_on_one_bit_reports_has_its_proved_width():
         assert learner.beta == approx(p.B + 0.7 * noise, rel=1e-9)
 
 
+def test_gp_ucb_on_laplace_reports_has_its_proved_width():
+    """The same with S^2 = R^2 + q L/2 for s^2, q = L ln(2T/delta), and delta/2 for delta."""
+    p = problem()
+    learner = core.make("GP-UCB", p, 40, eps=1.5, constants="proved", lam=0.8, delta=0.04)
+    L = 2 * (p.B + p.R) / 1.5
+    S = sqrt(p.R**2 + L * L * log(2 * 40 / 0.04) / 2)
+    arms = []
+    for t in range(40):
+        arms.append(learner.ask())
+        learner.tell(3.0 if t % 3 else -5.0)
+        noise = S / sqrt(0.8) * sqrt(2 * (o.gain(p.K, arms, 0.8) + log(50)))
+        assert learner.beta == approx(p.B + noise, rel=1e-9)
+
+
 @mark.parametrize("alpha", [0.25, 0.6, 0.9, 1.0])
 def test_proved_moma_has_a_radius_for_every_alpha(alpha):
     """B(1 + 1/sqrt(1-acc)), and what follows, with s = 8:
@@ -732,6 +766,13 @@ def test_the_cost_does_not_grow_with_T(name):
     assert np.isfinite(out.regret).all()
     assert out.regret[0, -1] < 1e-3 * 10**15 * out.uniform[0]
     assert out.active[0, -1] == 1
+
+
+def test_the_law_of_sums_is_known_where_the_largest_reward_is_just_not_clipped():
+    p = core.synthetic_problem(seed=1, n=10)
+    assert np.abs(p.f).max() + p.R == core.CTL(1.0, p.F, p.R).bound
+    out = core.simulate_batches(p, 10**12, trials=1, seed=0, eps=1.0)
+    assert out.t[-1] == 10**12
 
 
 def test_where_no_law_is_known_single_draws_are_added_up_to_a_stated_T():

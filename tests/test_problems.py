@@ -151,6 +151,17 @@ def test_a_column_that_varies_by_rounding_alone_counts_as_constant(size):
                 core.empirical_kernel(table)
 
 
+@mark.parametrize("alpha", [0.4, 1.0])
+def test_moments_that_are_left_out_follow_from_the_bounds(alpha):
+    """E|y|^{1+alpha} <= (E y^2)^{(1+alpha)/2}, E y^2 <= F^2 + R^2; and Y bounds y where it is."""
+    p = (1 + alpha) / 2
+    told = dict(K=np.eye(2), B=3.0, F=1.5, R=0.7, alpha=alpha)
+    problem = core.Problem(**told)
+    assert problem.c == approx(0.49**p)
+    assert problem.v == approx((2.25 + 0.49) ** p)
+    assert core.Problem(**told, Y=1.6).v == approx(2.56**p)
+
+
 def test_problem_is_frozen_and_copies_its_arrays():
     K = np.eye(2)
     f = np.array([0.0, 1.0])
