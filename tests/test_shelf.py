@@ -107,7 +107,7 @@ def test_the_api_page_has_a_line_for_each_name_that_opens_and_links_to_every_met
     text = api.page()
     start = text.split("\n## ")[0]
     assert all(f"| [`{name}`](#" in start for name in api.START)
-    opens = re.findall(r"^:::\{dropdown\} `(\w+)` · \S.+\n:name: (api-[\w-]+)$", text, flags=re.M)
+    opens = re.findall(r"^:::\{dropdown\} `(\w+)` · \S.+\n:name: (api-[\w-]+)$\n", text, flags=re.M)
     labelled = re.findall(r"^\((api-[\w-]+)\)=\n\*\*`([\w.]+)`\*\*", text, flags=re.M)
     methods = [(name, anchor) for anchor, name in labelled]
     names = {name for module in api.MODULES for name in api.entries(module)}
