@@ -91,8 +91,8 @@ class Entry:
 
     def folded(self, methods: list["Entry"]) -> str:
         """Write a line that opens: the entry of this name and, if it is a class, of its methods."""
-        head = f":::{{dropdown}} `{self.name}` · {escaped(self.line)}\n:name: {self.anchor}\n:margin: 0 1 0 0"
-        parts = [head, self.text()]
+        line = f":::{{dropdown}} `{self.name}` · {escaped(self.line)}"
+        parts = [f"{line}\n:name: {self.anchor}\n:margin: 0 1 0 0", self.text()]
         if methods:
             parts.append(f"Methods: {', '.join(method.link() for method in methods)}.")
         parts += [f"({method.anchor})=\n{method.text()}" for method in methods]
