@@ -171,8 +171,7 @@ def holm(p):
 
 
 def code_note(codes, test=""):
-    """Say that an earlier code computed a stored table, and why it is still valid; "" if it was the
-    code of this book.
+    """Say why a stored table is still valid although the code has changed since; "" if it has not.
 
     test: the test that computes a part of the table again, "tests/FILE.py::NAME"; timings have
     none.
@@ -180,9 +179,9 @@ def code_note(codes, test=""):
     if set(codes) == {CODE}:
         return ""
     if not test:
-        return "from an earlier version of the code"
+        return "measured once; no test repeats timings"
     said = test.partition("::test_")[2].replace("_", " ")
-    return f"computed by an earlier version of the code and still valid (test “{said}”)"
+    return f"still valid: the test “{said}” computes a part again"
 
 
 def joined(*parts):

@@ -219,7 +219,7 @@ def test_a_table_of_an_earlier_code_says_in_words_that_it_holds_and_which_test_s
         (originals.note(), results.ORIGINALS_TEST),
     ):
         name = test.partition("::test_")[2].replace("_", " ")
-        assert f"computed by an earlier version of the code and still valid (test “{name}”)" in note
+        assert f"still valid: the test “{name}” computes a part again" in note
         assert not re.search(r"\b[0-9a-f]{12}\b", note)
-    assert results.code_note(["1" * 12]) == "from an earlier version of the code"
+    assert results.code_note(["1" * 12]) == "measured once; no test repeats timings"
     assert results.code_note(["0" * 12], results.SWEEPS_TEST) == ""

@@ -98,21 +98,25 @@ def test_the_api_page_has_every_public_function_and_class_with_its_docstring():
                 and thing.__module__ == module.__name__
                 and not name.startswith("_")
             ):
-                assert f"### `{name}`" in text and inspect.getdoc(thing).splitlines()[0] in text, (
-                    name
-                )
-    assert "#### `_" not in text and "### `_" not in text
+                assert f"\n**`{name}`** <a class" in text, name
+                assert inspect.getdoc(thing).splitlines()[0] in text, name
+    assert "**`_" not in text and "dropdown} `_" not in text
 
 
-def test_the_api_page_begins_with_a_line_for_each_name_that_leads_to_its_entry():
+def test_the_api_page_has_a_line_for_each_name_that_opens_and_links_to_every_method():
     text = api.page()
-    start, first, *_ = text.split("\n## ")
+    start = text.split("\n## ")[0]
     assert all(f"| [`{name}`](#" in start for name in api.START)
-    linked = {(anchor, name) for name, anchor in re.findall(r"\[`([\w.]+)`\]\(#([\w-]+)\)", text)}
-    anchors = re.findall(r"^\((api-[\w-]+)\)=\n#{3,4} `([\w.]+)`$", text, flags=re.M)
-    assert len({anchor for anchor, _ in anchors}) == len(anchors) > 150
-    assert linked == set(anchors)
-    assert "| [`simulate`]" in first.split("\n### ")[0]  # before the first entry
+    opens = re.findall(r"^:::\{dropdown\} `(\w+)` · \S.+\n:name: (api-[\w-]+)$\n", text, flags=re.M)
+    labelled = re.findall(r"^\((api-[\w-]+)\)=\n\*\*`([\w.]+)`\*\*", text, flags=re.M)
+    methods = [(name, anchor) for anchor, name in labelled]
+    names = {name for module in api.MODULES for name in api.entries(module)}
+    assert {name for name, _ in opens + methods} == names
+    anchors = [anchor for _, anchor in opens + methods]
+    assert len(set(anchors)) == len(anchors) > 150
+    linked = set(re.findall(r"\[`([\w.]+)`\]\(#([\w-]+)\)", text))
+    assert set(methods) <= linked <= set(opens + methods)
+    assert text.count("\n:::{dropdown}") == text.count("\n:::\n") == len(opens)
 
 
 def test_docstrings_are_rendered_on_the_api_page():

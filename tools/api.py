@@ -1,4 +1,5 @@
-"""The API page lists every public name of the modules: signature, docstring, link to the source."""
+"""The API page has a line for every public name of the modules, which opens: signature, docstring,
+link to the source."""
 
 import ast
 import dataclasses
@@ -22,8 +23,8 @@ START = (  # what most programs need, in the order of use
 ).split()
 INTRODUCTION = """# API
 
-What most programs need, then every public name of the modules in the order of the source, each with
-a line in the table of its module. A name leads to its signature and its docstring."""
+First comes what most programs need, then every public name of each module, in the order of the
+source. A name opens: signature, arguments, methods, and a link to the source."""
 
 
 @functools.cache
@@ -49,15 +50,15 @@ def source_link(path: str, name: str, text: str, up: str = "../") -> str:
 
 
 def page() -> str:
-    """Write the whole page: a table of what most programs need, then module after module."""
+    """Write the whole page: a table of what most programs need, then the modules."""
     found = {module: entries(module) for module in MODULES}
     everything = {name: entry for part in found.values() for name, entry in part.items()}
     parts = [INTRODUCTION, summary({name: everything[name] for name in START})]
     for module, named in found.items():
         head, _, rest = inspect.getdoc(module).partition("\n")
         parts += [f"## `{module.__name__}`", escaped(head), rendered(rest.strip())]
-        parts.append(summary({name: entry for name, entry in named.items() if "." not in name}))
-        parts += [entry.text(methods(name, named)) for name, entry in named.items()]
+        whole = [entry for name, entry in named.items() if "." not in name]
+        parts += [entry.folded(methods(entry.name, named)) for entry in whole]
     return "\n\n".join(parts) + "\n"
 
 
@@ -88,18 +89,21 @@ class Entry:
     def link(self) -> str:
         return f"[`{self.name}`](#{self.anchor})"
 
-    def text(self, methods: list["Entry"]) -> str:
-        """Write the part of the page for this name; that of a class links to its methods."""
-        level = "####" if "." in self.name else "###"
-        parts = [
-            f"({self.anchor})=\n{level} `{self.name}`",
-            source_link(self.path, self.name, "source"),
-            f"```python\n{self.name}{self.arguments}\n```",
-            rendered(self.doc, self.parameters),
-        ]
+    def folded(self, methods: list["Entry"]) -> str:
+        """Write a line that opens: the entry of this name and, if it is a class, of its methods."""
+        line = f":::{{dropdown}} `{self.name}` · {escaped(self.line)}"
+        parts = [f"{line}\n:name: {self.anchor}\n:margin: 0 1 0 0", self.text()]
         if methods:
             parts.append(f"Methods: {', '.join(method.link() for method in methods)}.")
-        return "\n\n".join(parts)
+        parts += [f"({method.anchor})=\n{method.text()}" for method in methods]
+        return "\n\n".join([*parts, ":::"])
+
+    def text(self) -> str:
+        """Write name, link to the source, signature and docstring."""
+        parts = [f"**`{self.name}`** {source_link(self.path, self.name, 'source')}"]
+        if self.arguments:
+            parts.append(f"```python\n{self.name}{self.arguments}\n```")
+        return "\n\n".join([*parts, rendered(self.doc, self.parameters)])
 
 
 def entries(module) -> dict[str, Entry]:

@@ -3,12 +3,13 @@
 import math
 import re
 
-from ldpbo import audit
+from ldpbo import audit, show
 from notebooks.private import packages
 from notebooks.private.leaks_inside import LeaksInside
 
 NAMES = {"opendp": "OpenDP"}
 HEAD = ["package", "mechanism", "ε is at least", "told by", "caught"]
+SAFE = ("diffprivlib-snapping", "opendp-laplace")
 LOW_BITS = ("lowest bit", "trailing zeros")
 
 
@@ -22,9 +23,7 @@ def in_words(event):
 
 def shown(bound, seeded):
     """Round a lower bound down; to a tenth where the noise cannot be seeded."""
-    digits = 2 if seeded else 1
-    part = 10**digits
-    return f"{math.floor(bound * part) / part:.{digits}f}"
+    return show.at_least(bound, 2 if seeded else 1)
 
 
 def mechanisms(table):
@@ -54,10 +53,12 @@ def numbers(table, seed):
     least = table.groupby(["name", "version"]).eps_low.min()
     laplace = one.loc["diffprivlib-laplace", "0.6.6"]
     flagged = table.groupby(["name", "version"]).flagged.max()
+    safe = table[table.name.isin(SAFE)]
     return {
         "items": packages.ITEMS,
         "count": len(flagged),
         "caught": int(flagged.sum()),
+        "safe": f"{safe.flagged.sum()} of {len(safe)}",
         "games": f"{table.games.max():,}",
         "games-unseeded": f"{table.games.min():,}",
         "confidence": f"{100 * table.confidence.min():.2f}",
@@ -87,7 +88,7 @@ def pair(eps, B, R, games, seed):
         "candidates": rewards,
         "chance": audit.CHANCE,
         "pairs": math.comb(rewards, 2),
-        "inside-ends": ends.eps_low,
-        "inside-found": found.eps_low,
+        "inside-ends": show.at_least(ends.eps_low, 2),
+        "inside-found": show.at_least(found.eps_low, 2),
         "inside-pair": " and ".join(f"{y:g}".replace("-", "−") for y in sorted(found.pair)),
     }

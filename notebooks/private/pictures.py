@@ -1,6 +1,6 @@
 """Figures of the page "Is it private?"."""
 
-from ldpbo import plots
+from ldpbo import plots, show
 
 DARK = "#222222"
 
@@ -27,7 +27,7 @@ def verdicts(names, low, flagged, eps):
 
 def _write_outside(ax, x, y, eps):
     """Write x beside its point, on the side that is away from the line at eps."""
-    text = f"{x:.2f}"
+    text = show.at_least(x, 2)
     style = {"va": "center", "fontsize": 8}
     if x < eps:
         plots.beside(ax, text, (x, y), (-8, 0), ha="right", **style)
