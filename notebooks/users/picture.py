@@ -11,7 +11,8 @@ import sys
 import numpy as np
 from scipy import optimize
 
-from ldpbo import plots, results
+import ldpbo_core as core
+from ldpbo import experiments, plots, results
 
 SHARES = {0.5: "a half", 0.1: "a tenth", 0.01: "a hundredth"}
 TITLES = {
@@ -23,6 +24,14 @@ TITLES = {
 SHORT = {"se": "SE", "matern": "Matérn", "light": "light", "stocks": "stocks"}
 GREYS = {"local": "black", "aggregator": "#666666", "none": "#aaaaaa"}
 STEPS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+SEED = 4242  # of data/users.csv: the same functions
+SHORT_INTERVAL = 1.2  # a factor from which on an interval is written as two numbers
+ENOUGH = 10**7  # users of a run of this page
+PROVED = {"constants": "proved", "delta": 0.1}
+LEARNERS = {
+    "GP-UCB": {"name": "GP-UCB", "switch": 0.1, "lam": None},
+    "PE": {"name": "PE", "schedule": "double"},
+}
 
 
 # ---- Numbers in words ----------------------------------------------------------------------------
@@ -36,9 +45,11 @@ def rounded(x):
 
 def count(x):
     """Write a number of users: '20,000', '1.5 million', 'beyond 10¹²'."""
-    if not np.isfinite(x):
-        return "beyond 10¹²"
-    x = rounded(x)
+    return written(rounded(x)) if np.isfinite(x) else "beyond 10¹²"
+
+
+def written(x):
+    """Write a number in words where it is large."""
     for size, word in ((1e9, " billion"), (1e6, " million")):
         if x >= size:
             return f"{x / size:g}{word}"
@@ -84,8 +95,18 @@ def cell(row, per_day):
 
 
 def spread(row):
-    """Write the interval of a row."""
-    return f"{count(row['low'])} to {count(row['high'])}"
+    """Write the interval of a row: '5 to 20 million', or '270 million ± 4 %' if it is short."""
+    if factor(row) < SHORT_INTERVAL:
+        number = written(float(f"{row['users']:.2g}"))
+        return f"{number} ± {math.ceil(100 * (factor(row) - 1))} %"
+    low, high = count(row["low"]), count(row["high"])
+    number, _, unit = low.partition(" ")
+    return f"{number if unit and high.endswith(unit) else low} to {high}"
+
+
+def factor(row):
+    """Return by which factor the interval of a row reaches below or above its number."""
+    return max(row["high"] / row["users"], row["users"] / row["low"])
 
 
 def rows(best, data, problems, write):
@@ -97,6 +118,39 @@ def rows(best, data, problems, write):
             cells = [write(value(part, eps=eps, share=share)) for share in SHARES]
             found.append([SHORT[problem], f"{eps:g}", *cells])
     return found
+
+
+# ---- Runs of this page ---------------------------------------------------------------------------
+
+
+def users_needed(problem, share, runs, **options):
+    """Play to ENOUGH users -> after how many the mean regret stays below `share` of uniform play's
+    (data/users.py does the same, farther)."""
+    run = core.simulate_batches(problem, ENOUGH, trials=runs, seed=SEED, **PROVED, **options)
+    grid = np.geomspace(100, ENOUGH, 1001)
+    regret = [np.interp(grid, [0, *run.t], [0, *lost]) for lost in run.regret]
+    relative = np.mean(regret / (grid * run.uniform[:, None]), axis=0)
+    above = np.flatnonzero(relative >= share)
+    if not len(above):
+        return grid[0]
+    return grid[above[-1] + 1] if above[-1] + 1 < len(grid) else np.inf
+
+
+def least_without_privacy(table, share, kernel):
+    """Return the users of the better proved learner where rewards are sent as they are: that of
+    elimination is stored, GP-UCB plays the same functions here."""
+    stored = table[(table.trust == "none") & (table.share == share) & (table.problem == kernel)]
+    (elimination,) = stored.to_dict("records")
+    problem = experiments.problem_with_norm(kernel)
+    played = users_needed(problem, share, elimination["runs"], **LEARNERS["GP-UCB"])
+    return min(elimination["users"], played)
+
+
+def least_with_a_range(rewards, share, eps, runs):
+    """Return the users of the better proved learner on a table whose curator knows the range."""
+    problem = core.table_problem(rewards, low=rewards.min(), high=rewards.max())
+    private = {"eps": eps, "curator": core.OneBit}
+    return min(users_needed(problem, share, runs, **private, **who) for who in LEARNERS.values())
 
 
 # ---- Shuffling -----------------------------------------------------------------------------------
@@ -143,30 +197,28 @@ def draw_users(best, per_day, problems=("se", "matern")):
     return figure
 
 
-def draw_trust(table, share, problems=("se", "matern")):
-    """Draw users against privacy for elimination under the three kinds of trust."""
-    figure, axes = plots.axes(1, len(problems), height=3.2, width=8.4, share=True)
-    words = {
-        "local": "trust nobody: one bit each",
-        "aggregator": "trust a sum",
-        "none": "no privacy",
-    }
-    for ax, problem in zip(axes, problems):
+def draw_trust(best, table, share, plain):
+    """Draw users against privacy under the three kinds of trust, a panel for each problem.
+
+    best, table: the rows of `better`, and all; plain: {problem: users without privacy}.
+    """
+    figure, axes = plots.axes(1, len(plain), height=3.4, width=8.4, share=True)
+    words = {"local": "trust nobody: one bit each", "aggregator": "trust a sum"}
+    rows = {"local": best, "aggregator": table[table.trust == "aggregator"]}
+    for ax, problem in zip(axes, plain):
         for trust, text in words.items():
-            part = table[(table.trust == trust) & (table.problem == problem)]
-            part = part[(part.share == share) & (part.learner == "PE")].sort_values("eps")
-            if trust == "none":
-                ax.axhline(part.users.iloc[0], color=GREYS[trust], linestyle=":")
-                ax.text(0.09, part.users.iloc[0] * 1.3, text, fontsize=9)
-                continue
+            part = rows[trust][(rows[trust].problem == problem) & (rows[trust].share == share)]
             ax.fill_between(part.eps, part.low, part.high, color=GREYS[trust], **plots.BAND)
             ax.plot(part.eps, part.users, color=GREYS[trust], marker="o")
-            ax.text(0.13, part.users.iloc[0] * 1.15, text, fontsize=9)
+            place = dict(xytext=(10, 6), textcoords="offset points", fontsize=9)
+            ax.annotate(text, (part.eps.iloc[0], part.users.iloc[0]), **place)
+        ax.axhline(plain[problem], color=GREYS["none"], linestyle=":")
+        ax.text(0.1, plain[problem] * 1.3, "no privacy", fontsize=9)
         ax.set(title=TITLES[problem], xscale="log", yscale="log", xlim=(0.08, 4))
-        ax.set_xlabel(r"privacy $\epsilon$")
+        ax.set_xlabel(r"privacy $\epsilon$ (smaller is stricter)")
         ax.set_xticks([0.1, 0.3, 1, 3], ["0.1", "0.3", "1", "3"])
         ax.minorticks_off()
-    axes[0].set_ylabel("users")
+    axes[0].set(ylabel="users for a tenth", ylim=(300, None))
     return figure
 
 
