@@ -1105,3 +1105,32 @@ def test_the_printed_program_names_the_right_arm_or_none(tmp_path, users, says):
         told = dict(table=str(path), missing="", low=1.0, high=5.0, eps=2.0)
         text = program.write(problem, options, learner=name, users=users, **told)
         assert says in program.run(text), label
+
+
+# ---- The page "How many users do I need?" --------------------------------------------------------
+
+
+@mark.parametrize(
+    "users, low, high, said",
+    [
+        (2.71e8, 2.6e8, 2.8e8, "270 million ± 5 %"),
+        (9.5e6, 5.3e6, 2.04e7, "5 to 20 million"),
+        (1.2e6, 5.8e5, 2.2e6, "600,000 to 2 million"),
+        (1200, 426, 2770, "400 to 3,000"),
+    ],
+)
+def test_an_interval_is_never_written_from_a_number_to_itself(users, low, high, said):
+    from notebooks.users import picture
+
+    assert picture.spread(dict(users=users, low=low, high=high)) == said
+
+
+def test_the_price_of_privacy_is_that_of_the_better_learner_on_either_side():
+    """Without privacy GP-UCB needs far fewer users than elimination, so it has to be counted."""
+    from ldpbo import results
+    from notebooks.users import picture
+
+    table = results.stored("users")
+    plain = picture.least_without_privacy(table, 0.1, "se")
+    stored = table[(table.trust == "none") & (table.share == 0.1) & (table.problem == "se")]
+    assert 100 < plain < stored.users.min() / 5

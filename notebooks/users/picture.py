@@ -24,13 +24,15 @@ TITLES = {
 SHORT = {"se": "SE", "matern": "Matérn", "light": "light", "stocks": "stocks"}
 GREYS = {"local": "black", "aggregator": "#666666", "none": "#aaaaaa"}
 STEPS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-SEED = 4242  # of data/users.csv: the same functions
 SHORT_INTERVAL = 1.2  # a factor from which on an interval is written as two numbers
-ENOUGH = 10**7  # users of a run of this page
-PROVED = {"constants": "proved", "delta": 0.1}
-LEARNERS = {
-    "GP-UCB": {"name": "GP-UCB", "switch": 0.1, "lam": None},
-    "PE": {"name": "PE", "schedule": "double"},
+ENOUGH = 10**6  # users of a run without privacy
+GP_UCB = {  # with the functions and the settings of data/users.csv
+    "name": "GP-UCB",
+    "seed": 4242,
+    "constants": "proved",
+    "delta": 0.1,
+    "switch": 0.1,
+    "lam": None,
 }
 
 
@@ -120,37 +122,23 @@ def rows(best, data, problems, write):
     return found
 
 
-# ---- Runs of this page ---------------------------------------------------------------------------
-
-
-def users_needed(problem, share, runs, **options):
-    """Play to ENOUGH users -> after how many the mean regret stays below `share` of uniform play's
-    (data/users.py does the same, farther)."""
-    run = core.simulate_batches(problem, ENOUGH, trials=runs, seed=SEED, **PROVED, **options)
-    grid = np.geomspace(100, ENOUGH, 1001)
-    regret = [np.interp(grid, [0, *run.t], [0, *lost]) for lost in run.regret]
-    relative = np.mean(regret / (grid * run.uniform[:, None]), axis=0)
-    above = np.flatnonzero(relative >= share)
-    if not len(above):
-        return grid[0]
-    return grid[above[-1] + 1] if above[-1] + 1 < len(grid) else np.inf
+# ---- Without privacy -----------------------------------------------------------------------------
 
 
 def least_without_privacy(table, share, kernel):
-    """Return the users of the better proved learner where rewards are sent as they are: that of
-    elimination is stored, GP-UCB plays the same functions here."""
-    stored = table[(table.trust == "none") & (table.share == share) & (table.problem == kernel)]
-    (elimination,) = stored.to_dict("records")
+    """Return the users of the better proved learner where rewards are sent as they are.
+
+    Those of elimination are stored; GP-UCB plays the same functions here.
+    """
+    chosen = dict(trust="none", share=share, problem=kernel)
+    elimination = value(table, **chosen)
     problem = experiments.problem_with_norm(kernel)
-    played = users_needed(problem, share, elimination["runs"], **LEARNERS["GP-UCB"])
-    return min(elimination["users"], played)
-
-
-def least_with_a_range(rewards, share, eps, runs):
-    """Return the users of the better proved learner on a table whose curator knows the range."""
-    problem = core.table_problem(rewards, low=rewards.min(), high=rewards.max())
-    private = {"eps": eps, "curator": core.OneBit}
-    return min(users_needed(problem, share, runs, **private, **who) for who in LEARNERS.values())
+    run = core.simulate_batches(problem, ENOUGH, trials=elimination["runs"], **GP_UCB)
+    users = np.geomspace(100, ENOUGH, 1001)
+    regret = [np.interp(users, [0, *run.t], [0, *lost]) for lost in run.regret]
+    relative = np.mean(regret / (users * run.uniform[:, None]), axis=0)
+    last = np.flatnonzero(relative >= share)[-1]
+    return min(elimination["users"], users[last + 1])
 
 
 # ---- Shuffling -----------------------------------------------------------------------------------
@@ -210,7 +198,7 @@ def draw_trust(best, table, share, plain):
             part = rows[trust][(rows[trust].problem == problem) & (rows[trust].share == share)]
             ax.fill_between(part.eps, part.low, part.high, color=GREYS[trust], **plots.BAND)
             ax.plot(part.eps, part.users, color=GREYS[trust], marker="o")
-            place = dict(xytext=(10, 6), textcoords="offset points", fontsize=9)
+            place = dict(xytext=(14, 8), textcoords="offset points", fontsize=9)
             ax.annotate(text, (part.eps.iloc[0], part.users.iloc[0]), **place)
         ax.axhline(plain[problem], color=GREYS["none"], linestyle=":")
         ax.text(0.1, plain[problem] * 1.3, "no privacy", fontsize=9)
@@ -218,7 +206,7 @@ def draw_trust(best, table, share, plain):
         ax.set_xlabel(r"privacy $\epsilon$ (smaller is stricter)")
         ax.set_xticks([0.1, 0.3, 1, 3], ["0.1", "0.3", "1", "3"])
         ax.minorticks_off()
-    axes[0].set(ylabel="users for a tenth", ylim=(300, None))
+    axes[0].set(ylabel="users for a tenth", ylim=(300, 2e8))
     return figure
 
 
