@@ -1020,22 +1020,75 @@ def test_the_advice_says_what_the_trials_show_and_no_more():
 
     choice, text = advise()
     assert "**no recommendation**: none of the four is shown to beat uniform play" in text
-    assert all(label in text for label in forecast.CANDIDATES)  # that all were tried
+    assert all(forecast.said(label) in text for label in forecast.CANDIDATES)  # all were tried
     choice, text = advise(elimination_order=0.5)
-    assert choice == "elimination, order" and "**use elimination, order constants" in text
+    assert choice == "elimination, order" and "**use elimination at order constants" in text
     assert "Neither proved learner is shown" in text
     choice, text = advise(**{"GP-UCB_order": 0.5, "GP-UCB_proved": 0.7})
-    assert choice == "GP-UCB, proved" and "**use GP-UCB, proved constants" in text
-    assert "Without a proof, GP-UCB, order constants lose less: 0.50" in text
+    assert choice == "GP-UCB, proved" and "**use GP-UCB at proved constants" in text
+    assert "Without a proof, GP-UCB at order constants loses less: 0.50" in text
     single = {label: np.array([0.3]) for label in forecast.CANDIDATES}
     assert "one trial gives no interval" in forecast.advise(single)[1]
 
 
-def test_numbers_of_users_have_two_digits():
+def test_a_candidate_that_has_not_used_a_report_is_not_recommended():
+    """Elimination's first batch is the same in every trial, and may lie below uniform play."""
     from notebooks.own import forecast
 
-    said = [forecast.count(x) for x in (13_667_164, 757_525, 2.5e9, np.inf)]
-    assert said == ["14 million", "760,000", "2.5 billion", "beyond 10¹⁰"]
+    first_batch = {"elimination, proved": np.array([0.9, 0.9, 0.9])}
+    assert forecast.choose(first_batch) is None
+
+
+def test_numbers_have_the_digits_that_a_few_trials_tell_apart():
+    from notebooks.own import forecast
+
+    said = [forecast.count(x) for x in (13_667_164, 757_525, 2.6e9, 121_000, np.inf)]
+    assert said == ["15 million", "800,000", "3 billion", "100,000", "beyond 10¹⁰"]
+    assert forecast.share(0.004, 0.003, 0.006) == "less than 0.01"
+    assert forecast.share(0.58, 0.55, 0.6) == "0.58 [0.55, 0.60]"
+
+
+@mark.parametrize(
+    "lower, upper, said",
+    [
+        (134.9, 228.2, "134 and 229"),
+        (3.6297, 3.7201, "3.629 and 3.721"),
+        (-0.2, 1.04, "-0.2 and 1.1"),
+    ],
+)
+def test_the_ends_of_a_band_are_rounded_away_from_each_other(lower, upper, said):
+    from notebooks.own import forecast
+
+    assert forecast.between(lower, upper) == said
+    assert forecast.at_most(upper - lower) in ("94", "0.091", "1.3")
+
+
+def test_the_page_says_how_often_the_right_arm_was_named():
+    from notebooks.own import forecast
+
+    f = np.array([0.5, 2.0, 1.0, 0.0])
+    named = lambda *arms: [(arm, 0.0, 1.0, 0.3) for arm in arms]
+    assert forecast.say_right(named(1, 1, 1), f) == "All 3 trials name it."
+    said = forecast.say_right(named(1, 2), f)
+    assert said.startswith("1 of 2 trials name it (by chance: one in 4)")
+    assert said.endswith("the arms they name lie 0.5 below it on average.")
+
+
+@mark.parametrize(
+    "long, columns",
+    [
+        ("user,item,value", ("user", "item", "value")),
+        (" user, item , value", ("user", "item", "value")),
+        (["user", "item", "value"], ("user", "item", "value")),
+        ([], None),
+        ("", None),
+        (False, False),
+    ],
+)
+def test_the_columns_of_a_long_file_may_be_a_text(long, columns):
+    from notebooks.own import forecast
+
+    assert forecast.read_columns(long) == columns
 
 
 @mark.parametrize("users, says", [(20, "no arm can be named yet"), (60_000, "Film D")])
@@ -1046,9 +1099,38 @@ def test_the_printed_program_names_the_right_arm_or_none(tmp_path, users, says):
     names = ",".join(f"Film {letter}" for letter in "ABCDEF")
     np.savetxt(path, star_ratings(), delimiter=",", header=names, comments="", fmt="%d")
     problem, _ = forecast.read_problem(star_ratings(), 1.0, 5.0)
-    for label in forecast.PROVED:
+    for label in forecast.CANDIDATES if users > 1000 else forecast.PROVED:
         name, options = forecast.learner_options(label)
         options.pop("curator")
         told = dict(table=str(path), missing="", low=1.0, high=5.0, eps=2.0)
         text = program.write(problem, options, learner=name, users=users, **told)
         assert says in program.run(text), label
+
+
+# ---- The page "How many users do I need?" --------------------------------------------------------
+
+
+@mark.parametrize(
+    "users, low, high, said",
+    [
+        (2.71e8, 2.6e8, 2.8e8, "270 million ± 5 %"),
+        (9.5e6, 5.3e6, 2.04e7, "5 to 20 million"),
+        (1.2e6, 5.8e5, 2.2e6, "600,000 to 2 million"),
+        (1200, 426, 2770, "400 to 3,000"),
+    ],
+)
+def test_an_interval_is_never_written_from_a_number_to_itself(users, low, high, said):
+    from notebooks.users import picture
+
+    assert picture.spread(dict(users=users, low=low, high=high)) == said
+
+
+def test_the_price_of_privacy_is_that_of_the_better_learner_on_either_side():
+    """Without privacy GP-UCB needs far fewer users than elimination, so it has to be counted."""
+    from ldpbo import results
+    from notebooks.users import picture
+
+    table = results.stored("users")
+    plain = picture.least_without_privacy(table, 0.1, "se")
+    stored = table[(table.trust == "none") & (table.share == 0.1) & (table.problem == "se")]
+    assert 100 < plain < stored.users.min() / 5

@@ -318,6 +318,26 @@ def test_your_own_table_gives_a_recommendation_a_statement_and_a_program(tmp_pat
     assert "{glue:" not in (tmp_path / "out.ipynb").read_text("utf-8")
 
 
+@pytest.mark.build
+def test_a_file_with_one_value_a_row_is_taken_from_the_command_line(tmp_path):
+    """As the page prints it: `-p long user,item,value`; and 1e3 is a number of users."""
+    stars = np.random.default_rng(2).integers(1, 6, (30, 4)).tolist()
+    lines = ["user,when,item,value"]
+    for user, row in enumerate(stars):
+        lines += [f"u{user},2024-01-0{j + 1},Film {j},{x}" for j, x in enumerate(row)]
+    (tmp_path / "long.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    words = "-p csv {} -p long user,item,value -p users 1e3 -p low 1 -p high 5 -p trials 2"
+    told = words.format(tmp_path / "long.csv").split()
+    done = papermill(
+        "notebooks/own.ipynb", tmp_path / "out.ipynb", *told, "--log-output", "--no-progress-bar"
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    for said in ("and 1,000 users: **", "long=('user', 'item', 'value')", "best: "):
+        assert said in done.stderr, said
+    text = (tmp_path / "out.ipynb").read_text("utf-8")
+    assert "4 columns, 30 rows; left out: user" in text
+
+
 @pytest.mark.parametrize("file", ["README.md", "book/reproduce.md"])
 def test_the_python_of_the_readme_runs_and_the_table_is_learned(file, monkeypatch, capsys):
     """The snippet that a practitioner copies says how much it learned: well below uniform play."""

@@ -1,5 +1,7 @@
 """The forecast for one's own table: every learner at any number of users, on sums of reports."""
 
+import math
+
 import numpy as np
 
 import ldpbo_core as core
@@ -13,6 +15,15 @@ CANDIDATES = {  # on one-bit reports; all of them cost the same at any number of
 }
 PROVED = [label for label in CANDIDATES if label.endswith("proved")]
 FARTHEST = 10**10  # users up to which the number needed is looked for
+STEPS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10])  # what a few trials tell apart
+
+
+def read_columns(long):
+    """Return the columns user, item, value as `read_table` takes them: a list, False, or the text
+    "user,item,value"."""
+    if isinstance(long, str):
+        long = [name.strip() for name in long.split(",") if name.strip()]
+    return tuple(long) or None if long is not False else False
 
 
 def read_problem(rewards, low, high):
@@ -44,13 +55,22 @@ def run(problem, label, users, **given):
 def users_needed(problem, label, shares, **given):
     """Find the users from which on the mean relative regret stays below each share."""
     t, relative = run(problem, label, FARTHEST, **given)
-    mean = relative.mean(axis=0)
+    users = np.geomspace(t[0], t[-1], 2001)
+    regret = [np.interp(users, [0, *t], [0, *(t * part)]) for part in relative]
+    mean = np.mean(regret, axis=0) / users
     found = []
     for share in shares:
         above = np.flatnonzero(mean >= share)
         last = above[-1] if above.size else -1
-        found.append(float(t[last + 1]) if last + 1 < len(t) else np.inf)
+        found.append(float(users[last + 1]) if last + 1 < len(users) else np.inf)
     return found
+
+
+def fewest_users(problem, shares, **given):
+    """Return for each share (users, learner) of the proved learner that needs fewer users."""
+    each = {label: users_needed(problem, label, shares, **given) for label in PROVED}
+    pairs = [[(found[i], label) for label, found in each.items()] for i in range(len(shares))]
+    return [min(pair) for pair in pairs]
 
 
 def name_best(problem, label, users, eps, seed):
@@ -67,11 +87,14 @@ def name_best(problem, label, users, eps, seed):
 
 
 def choose(finals):
-    """Pick the candidate with the least mean among those whose interval lies below 1, or None."""
+    """Pick the candidate with the least mean among those whose interval lies below 1, or None.
+
+    Where all trials agree to the last digit no report was used yet: nothing was learned.
+    """
     sure = {}
     for label, final in finals.items():
         mean, _, upper = results.interval(final)
-        if upper < 1:
+        if upper < 1 and np.ptp(final) > 0:
             sure[label] = float(mean)
     return min(sure, key=sure.get, default=None)
 
@@ -83,37 +106,93 @@ def advise(finals):
     below 1 nothing is recommended, and the candidate is the one with the least mean.
     """
     trials = len(next(iter(finals.values())))
-    measured = {label: show.estimate(*results.interval(final)) for label, final in finals.items()}
-    all_four = "; ".join(f"{label} {value}" for label, value in measured.items())
+    measured = {label: share(*results.interval(final)) for label, final in finals.items()}
     best = choose(finals)
     proved = choose({label: finals[label] for label in PROVED})
-    if trials < 2:
-        text = "**no recommendation**: one trial gives no interval; take `trials=3` or more"
-    elif best is None:
-        text = "**no recommendation**: none of the four is shown to beat uniform play"
-    else:
-        text = f"**use {proved or best} constants, with OneBit**"
     if best is None:
         least = min(finals, key=lambda label: finals[label].mean())
-        return least, f"{text}. Regret over that of uniform play: {all_four}.{means_of(trials)}"
-    text += f". Expected regret over that of uniform play: {measured[proved or best]}."
+        return least, f"**no recommendation**: {why_none(trials)} {all_of(measured)}"
+    text = f"**use {said(proved or best)}, with one-bit reports**."
+    text += f" Its regret is {measured[proved or best]} of that of uniform play."
     if proved is None:
         text += " Neither proved learner is shown to beat uniform play with so few users."
-    elif best != proved:
-        text += f" Without a proof, {best} constants lose less: {measured[best]}."
-    return proved or best, text + means_of(trials)
+    elif measured[best] != measured[proved]:
+        text += f" Without a proof, {said(best)} loses less: {measured[best]}."
+    return proved or best, f"{text} (Mean and 95 % interval of {trials} trials.)"
 
 
-def means_of(trials):
-    """Say what the numbers of a recommendation are."""
-    return f" (Mean and 95 % interval of {trials} trials.)" if trials > 1 else " (One trial.)"
+def why_none(trials):
+    """Say why nothing is recommended."""
+    if trials < 2:
+        return "one trial gives no interval; take `trials=3` or more."
+    return "none of the four is shown to beat uniform play. It takes more users, or a larger ε."
+
+
+def all_of(measured):
+    """Say what each of the candidates was measured to lose."""
+    each = "; ".join(f"{said(label)} {value}" for label, value in measured.items())
+    return f"Regret over that of uniform play, mean and 95 % interval: {each}."
+
+
+def said(label):
+    """Write a candidate in words: 'GP-UCB at proved constants'."""
+    return label.replace(", ", " at ") + " constants"
+
+
+def say_found(label, first, arm, middle, proved):
+    """Say which arm a candidate names and how sure that is; first: what `name_best` returned."""
+    _, lower, upper, lost = first
+    hold = "this holds with probability at least 0.9" if proved else "nothing of this is proved"
+    larger = f"larger by more than {at_most(lost)}" if lost > 0 else "larger"
+    ends = between(lower + middle, upper + middle)
+    mean = f"Its mean lies between {ends}, and no other arm's mean is {larger}"
+    return f"{said(label)} names **{arm}** (first trial). {mean}; {hold}."
+
+
+def say_right(named, f):
+    """Say how many trials name the arm with the largest mean, and by how much the others err."""
+    best, arms = f.argmax(), np.array([arm for arm, *_ in named])
+    right = int((arms == best).sum())
+    if right == len(arms):
+        return f"All {right} trials name it." if right > 1 else "The trial names it."
+    behind = float(np.mean(f[best] - f[arms]))
+    chance = f"{right} of {len(arms)} trials name it (by chance: one in {len(f)})"
+    return f"{chance}; the arms they name lie {behind:.2g} below it on average."
+
+
+# ---- Numbers in words ----------------------------------------------------------------------------
+
+
+def share(mean, low, high):
+    """Write a share of uniform play's regret with its interval, or that it is below 0.01."""
+    return show.estimate(mean, low, high) if not high < 0.01 else "less than 0.01"
+
+
+def between(lower, upper):
+    """Write two ends with the digits that their distance has, rounded away from each other."""
+    digits = decimals(upper - lower)
+    unit = 10.0**digits
+    ends = math.floor(lower * unit) / unit, math.ceil(upper * unit) / unit
+    return " and ".join(f"{end:.{digits}f}" for end in ends)
+
+
+def at_most(x):
+    """Write a bound with two digits, rounded up."""
+    digits = decimals(x)
+    return f"{math.ceil(x * 10.0**digits) / 10.0**digits:.{digits}f}"
+
+
+def decimals(x):
+    """Return how many decimals a length needs for two digits."""
+    return max(0, 1 - math.floor(math.log10(x))) if x > 0 else 0
 
 
 def count(users):
-    """Write a number of users with two digits, in words where it is large."""
+    """Write a number of users with the digits that it has, in words where it is large."""
     if not np.isfinite(users):
         return f"beyond {show.scientific(FARTHEST, 0)}"
-    users = float(f"{users:.2g}")
+    power = 10.0 ** math.floor(math.log10(users))
+    users = power * STEPS[np.abs(np.log(STEPS * power / users)).argmin()]
     for size, word in ((1e9, " billion"), (1e6, " million")):
         if users >= size:
             return f"{users / size:g}{word}"
@@ -134,6 +213,8 @@ def draw(curves):
         ax.plot(t, mean, **style)
         ax.fill_between(t, low, high, color=plots.COLORS[name], **plots.BAND)
         data |= {f"{label}, users": t, f"{label}, mean": mean}
-    ax.set(xscale="log", xlabel="users", ylabel="regret / regret of uniform play", ylim=(0, 1.3))
-    ax.legend()
+    ax.set(xscale="log", xlabel="users", ylabel="regret / that of uniform play", ylim=(0, 1.3))
+    last = max(t[-1] for t, _ in curves.values())
+    ax.set_xlim(max(1, last / 1000), last)
+    ax.legend(loc="lower left")
     return figure, data

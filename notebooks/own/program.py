@@ -33,8 +33,11 @@ arm, lower, upper = learner.best()
 if upper - lower > problem.F:  # more than half of the range
     print("best: no arm can be named yet, there were too few users")
 else:
-    bounds = f"[{{lower + middle:.3g}}, {{upper + middle:.3g}}]"
-    print(f"best: {{table.names[arm]}}, mean in {{bounds}}")
+    rivals = np.where(getattr(learner, "active", True), learner.upper, lower)
+    rivals[arm] = lower
+    bounds = f"[{{lower + middle:.4g}}, {{upper + middle:.4g}}]"
+    more = f"another arm may have up to {{rivals.max() - lower:.2g}} more"
+    print(f"best: {{table.names[arm]}}, mean in {{bounds}}; {{more}}")
 """
 
 

@@ -11,7 +11,8 @@ import sys
 import numpy as np
 from scipy import optimize
 
-from ldpbo import plots, results
+import ldpbo_core as core
+from ldpbo import experiments, plots, results
 
 SHARES = {0.5: "a half", 0.1: "a tenth", 0.01: "a hundredth"}
 TITLES = {
@@ -23,6 +24,16 @@ TITLES = {
 SHORT = {"se": "SE", "matern": "Matérn", "light": "light", "stocks": "stocks"}
 GREYS = {"local": "black", "aggregator": "#666666", "none": "#aaaaaa"}
 STEPS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+SHORT_INTERVAL = 1.2  # a factor from which on an interval is written as two numbers
+ENOUGH = 10**6  # users of a run without privacy
+GP_UCB = {  # with the functions and the settings of data/users.csv
+    "name": "GP-UCB",
+    "seed": 4242,
+    "constants": "proved",
+    "delta": 0.1,
+    "switch": 0.1,
+    "lam": None,
+}
 
 
 # ---- Numbers in words ----------------------------------------------------------------------------
@@ -36,9 +47,11 @@ def rounded(x):
 
 def count(x):
     """Write a number of users: '20,000', '1.5 million', 'beyond 10¹²'."""
-    if not np.isfinite(x):
-        return "beyond 10¹²"
-    x = rounded(x)
+    return written(rounded(x)) if np.isfinite(x) else "beyond 10¹²"
+
+
+def written(x):
+    """Write a number in words where it is large."""
     for size, word in ((1e9, " billion"), (1e6, " million")):
         if x >= size:
             return f"{x / size:g}{word}"
@@ -84,8 +97,18 @@ def cell(row, per_day):
 
 
 def spread(row):
-    """Write the interval of a row."""
-    return f"{count(row['low'])} to {count(row['high'])}"
+    """Write the interval of a row: '5 to 20 million', or '270 million ± 4 %' if it is short."""
+    if factor(row) < SHORT_INTERVAL:
+        number = written(float(f"{row['users']:.2g}"))
+        return f"{number} ± {math.ceil(100 * (factor(row) - 1))} %"
+    low, high = count(row["low"]), count(row["high"])
+    number, _, unit = low.partition(" ")
+    return f"{number if unit and high.endswith(unit) else low} to {high}"
+
+
+def factor(row):
+    """Return by which factor the interval of a row reaches below or above its number."""
+    return max(row["high"] / row["users"], row["users"] / row["low"])
 
 
 def rows(best, data, problems, write):
@@ -97,6 +120,25 @@ def rows(best, data, problems, write):
             cells = [write(value(part, eps=eps, share=share)) for share in SHARES]
             found.append([SHORT[problem], f"{eps:g}", *cells])
     return found
+
+
+# ---- Without privacy -----------------------------------------------------------------------------
+
+
+def least_without_privacy(table, share, kernel):
+    """Return the users of the better proved learner where rewards are sent as they are.
+
+    Those of elimination are stored; GP-UCB plays the same functions here.
+    """
+    chosen = dict(trust="none", share=share, problem=kernel)
+    elimination = value(table, **chosen)
+    problem = experiments.problem_with_norm(kernel)
+    run = core.simulate_batches(problem, ENOUGH, trials=elimination["runs"], **GP_UCB)
+    users = np.geomspace(100, ENOUGH, 1001)
+    regret = [np.interp(users, [0, *run.t], [0, *lost]) for lost in run.regret]
+    relative = np.mean(regret / (users * run.uniform[:, None]), axis=0)
+    last = np.flatnonzero(relative >= share)[-1]
+    return min(elimination["users"], users[last + 1])
 
 
 # ---- Shuffling -----------------------------------------------------------------------------------
@@ -143,30 +185,28 @@ def draw_users(best, per_day, problems=("se", "matern")):
     return figure
 
 
-def draw_trust(table, share, problems=("se", "matern")):
-    """Draw users against privacy for elimination under the three kinds of trust."""
-    figure, axes = plots.axes(1, len(problems), height=3.2, width=8.4, share=True)
-    words = {
-        "local": "trust nobody: one bit each",
-        "aggregator": "trust a sum",
-        "none": "no privacy",
-    }
-    for ax, problem in zip(axes, problems):
+def draw_trust(best, table, share, plain):
+    """Draw users against privacy under the three kinds of trust, a panel for each problem.
+
+    best, table: the rows of `better`, and all; plain: {problem: users without privacy}.
+    """
+    figure, axes = plots.axes(1, len(plain), height=3.4, width=8.4, share=True)
+    words = {"local": "trust nobody: one bit each", "aggregator": "trust a sum"}
+    rows = {"local": best, "aggregator": table[table.trust == "aggregator"]}
+    for ax, problem in zip(axes, plain):
         for trust, text in words.items():
-            part = table[(table.trust == trust) & (table.problem == problem)]
-            part = part[(part.share == share) & (part.learner == "PE")].sort_values("eps")
-            if trust == "none":
-                ax.axhline(part.users.iloc[0], color=GREYS[trust], linestyle=":")
-                ax.text(0.09, part.users.iloc[0] * 1.3, text, fontsize=9)
-                continue
+            part = rows[trust][(rows[trust].problem == problem) & (rows[trust].share == share)]
             ax.fill_between(part.eps, part.low, part.high, color=GREYS[trust], **plots.BAND)
             ax.plot(part.eps, part.users, color=GREYS[trust], marker="o")
-            ax.text(0.13, part.users.iloc[0] * 1.15, text, fontsize=9)
+            place = dict(xytext=(14, 8), textcoords="offset points", fontsize=9)
+            ax.annotate(text, (part.eps.iloc[0], part.users.iloc[0]), **place)
+        ax.axhline(plain[problem], color=GREYS["none"], linestyle=":")
+        ax.text(0.1, plain[problem] * 1.3, "no privacy", fontsize=9)
         ax.set(title=TITLES[problem], xscale="log", yscale="log", xlim=(0.08, 4))
-        ax.set_xlabel(r"privacy $\epsilon$")
+        ax.set_xlabel(r"privacy $\epsilon$ (smaller is stricter)")
         ax.set_xticks([0.1, 0.3, 1, 3], ["0.1", "0.3", "1", "3"])
         ax.minorticks_off()
-    axes[0].set_ylabel("users")
+    axes[0].set(ylabel="users for a tenth", ylim=(300, 2e8))
     return figure
 
 

@@ -138,10 +138,19 @@ def form(runs):
     return HTML(page)
 
 
-def about(x):
-    """Write a number of users with the digits that a dozen functions support."""
+def rounded(x):
+    """Round to the digits that a dozen functions support: 1, 1.5, 2, 3, ..., 9."""
     power = 10.0 ** math.floor(math.log10(x))
-    return f"{power * min(STEPS, key=lambda step: abs(math.log(step * power / x))):,.0f}"
+    return power * min(STEPS, key=lambda step: abs(math.log(step * power / x)))
+
+
+def about(x):
+    """Write a number of users as the form does: '20,000', '1.5 million'."""
+    x = rounded(x)
+    for size, word in ((1e9, " billion"), (1e6, " million")):
+        if x >= size:
+            return f"{x / size:g}{word}"
+    return f"{x:,.0f}"
 
 
 def users_below(run, share):

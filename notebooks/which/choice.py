@@ -5,6 +5,7 @@ import pandas as pd
 from ldpbo import results
 
 NOTHING = "–"
+BOTH = "TGP or GP-UCB on one-bit reports"
 
 
 def best_learner(frame):
@@ -43,7 +44,7 @@ class Choice:
         """
         alike = ("TGP, one bit", "GP-UCB, one bit")
         found = [self.best[p, T, "order"] for p in panels if (p, T, "order") in self.best]
-        learners = ["TGP or GP-UCB, one bit" if name in alike else name for name, *_ in found]
+        learners = [BOTH if name in alike else name for name, *_ in found]
         shares = [share for _, share, _ in found]
         often = max(learners, key=learners.count)
         return {
