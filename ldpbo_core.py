@@ -78,9 +78,8 @@ def _distances(X, Y, lengthscale):
         )
     s = np.zeros((len(X), len(Y)))
     with np.errstate(over="ignore"):
-        for x, y, scale in zip(
-            X.T, Y.T, np.broadcast_to(scales, X.shape[1])
-        ):  # no (n, n', d) array
+        scales = np.broadcast_to(scales, X.shape[1])
+        for x, y, scale in zip(X.T, Y.T, scales):  # no (n, n', d) array
             s += (np.subtract.outer(x, y) / scale) ** 2
     return np.minimum(np.sqrt(s, out=s), 1e100)
 
@@ -1052,13 +1051,12 @@ class GPUCB(TGP):
         if settings.constants == "order":
             s = settings.c ** (1 / (1 + settings.alpha))
             return s * math.sqrt(math.log(t + 1)) / root
-        s, delta = settings.size, settings.delta
-        if settings.kind == "Laplace":  # half of delta for the event that a draw is cut
-            cut = settings.size * math.log(2 * settings.T / delta)
-            s, delta = (
-                math.hypot(self.problem.spread, math.sqrt(settings.size * cut / 2)),
-                delta / 2,
-            )
+        s = settings.size
+        delta = settings.delta
+        if settings.kind == "Laplace":
+            delta /= 2  # the other half is for the event that a draw is cut
+            cut = settings.size * math.log(settings.T / delta)
+            s = math.hypot(self.problem.spread, math.sqrt(settings.size * cut / 2))
         return s * math.sqrt(2 * (self.gain + math.log(1 / delta))) / root
 
 
