@@ -88,6 +88,26 @@ def _rounded(x, digits, direction):
     return f"{rounded:,f}".replace("-", "−")
 
 
+def figures_down(x: float, figures: int = 3) -> str:
+    """Write a positive lower bound with this many figures, rounded down: '3.6·10⁶' for 3.68e6."""
+    return _figures(x, figures, ROUND_FLOOR)
+
+
+def figures_up(x: float, figures: int = 3) -> str:
+    """Write a positive upper bound with this many figures, rounded up: '7·10⁻⁵' for 6.3e-5."""
+    return _figures(x, figures, ROUND_CEILING)
+
+
+def _figures(x, figures, direction):
+    """Round a positive number; it is written with a power of ten below 0.001 and from 10,000 on."""
+    exact = Decimal(repr(float(x)))
+    step = Decimal(1).scaleb(exact.adjusted() - figures + 1)
+    rounded = float(exact.quantize(step, direction))
+    if 1e-3 <= rounded < 1e4:
+        return f"{Decimal(repr(rounded)).quantize(min(step, Decimal(1))):f}"
+    return scientific(rounded, figures - 1)
+
+
 # ---- Outputs -------------------------------------------------------------------------------------
 
 

@@ -353,3 +353,18 @@ def test_a_heat_map_frames_the_best_number_and_puts_names_last():
 )
 def test_bounds_are_rounded_so_that_at_least_and_at_most_hold(x, digits, low, high):
     assert (show.at_least(x, digits), show.at_most(x, digits)) == (low, high)
+
+
+@pytest.mark.parametrize(
+    "x, figures, low, high",
+    [
+        (659.68, 3, "659", "660"),
+        (3.62e6, 1, "3·10⁶", "4·10⁶"),
+        (6.3e-5, 1, "6·10⁻⁵", "7·10⁻⁵"),
+        (25917, 3, "2.59·10⁴", "2.60·10⁴"),
+        (0.29, 2, "0.29", "0.29"),
+        (9999, 3, "9990", "1.00·10⁴"),
+    ],
+)
+def test_bounds_with_so_many_figures_are_rounded_to_the_safe_side(x, figures, low, high):
+    assert (show.figures_down(x, figures), show.figures_up(x, figures)) == (low, high)

@@ -1,4 +1,4 @@
-"""Regret nobody can avoid, by five arguments that differ in one step (table on page lb_map)."""
+"""Regret nobody can avoid, by six arguments that differ in one step (first table of the page)."""
 
 import math
 
@@ -24,13 +24,14 @@ def caps(kernel, *, B, **shape):
     return B * np.exp(-np.array(logs))
 
 
-def best(caps, T, S, top):
-    """Return the largest T Delta (2 - c/M - c sqrt(T S/(2M))), by the paper's averaging.
+def best(caps, T, S, top, span=c):
+    """Return the largest T Delta (2 - c/M - span sqrt(T S/(2M))).
 
-    Delta <= min(cap, top); S(Delta) bounds the sum of the divergences.
+    Delta <= min(cap, top); S(Delta) bounds the sum of the divergences; span is c by the paper's
+    averaging and 2 by the averaging lemma.
     """
     Delta = np.minimum(caps, top) * SHARES[:, None]
-    root = c * np.sqrt(T * S(Delta) / (2 * CELLS))
+    root = span * np.sqrt(T * S(Delta) / (2 * CELLS))
     bracket = 2 - c / CELLS - root
     regret = T * Delta * bracket
     return float(regret.max())
@@ -50,8 +51,23 @@ def compare(kernel, caps, T, eps, *, v, alpha, **options):
         "the paper's proof": best(caps, T, lambda D: 16 * z2 * c * p(D), half),
         "without privacy": best(caps, T, lambda D: 2 * c * p(D), half),
         "A1": best(caps, T, lambda D: z2 * c2 * p(D) ** 2, top),
+        "A1, averaged": best(caps, T, lambda D: z2 * c2 * p(D) ** 2, top, span=2),
     }
     for name in ("bounded", "explicit"):
         given = {"v": v, "alpha": alpha, "d": 1, "variant": name}
         found[name] = float(bounds.lower_bound(kernel, T, eps, **given, **options))
     return found
+
+
+def theorem(caps, T, eps, b=1.0):
+    """Return M, Delta and regret of the theorem for rewards +b and -b, at the largest M that fits.
+
+    caps: the largest Delta for each number of cells.
+    """
+    kappa = 4 * math.log(4 / 3)
+    tau = math.tanh(eps / 2)
+    Delta = b / (2 * tau) * np.sqrt(CELLS / (kappa * c2 * T))
+    few = kappa / 4 * min(1, 4 * tau**2) * c2 * T
+    allowed = (CELLS >= 2 * c) & (CELLS <= few) & (Delta <= caps)
+    i = np.flatnonzero(allowed)[-1]
+    return {"M": int(CELLS[i]), "Delta": float(Delta[i]), "regret": float(T * Delta[i])}

@@ -32,7 +32,7 @@ def best_channel(ax, budgets, bound, curves):
         ax.axhline(limit, color=color, linestyle=":", linewidth=1)
     ax.set(xscale="log", yscale="log", ylim=(1e-3, 3e3))
     ax.set(xlabel=r"privacy $\epsilon$", ylabel="divergence over $p^2$")
-    ax.legend()
+    ax.legend(loc="lower right")
 
 
 def comparison(curves):

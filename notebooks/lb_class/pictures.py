@@ -55,7 +55,8 @@ def row_sums(v, rows, limit):
     """Draw the matrix v as shades of its logarithm, and its row sums under their limit."""
     figure, (left, right) = plots.axes(1, 2, height=3.0)
     image = _shades(left, v)
-    figure.colorbar(image, ax=left, label=r"$\log_{10}\,v_m^j/\Delta$")
+    figure.colorbar(image, ax=left)
+    left.set_title(r"$\log_{10}\,v_m^j/\Delta$")
     _sums(right, rows, limit)
     return figure
 
@@ -75,6 +76,6 @@ def _sums(ax, rows, limit):
     n = len(rows)
     ax.plot(np.arange(1, n + 1), rows, "o", color="black")
     ax.axhline(limit, color=GREY)
-    ax.annotate("$c$, the sum over all offsets", (n / 2, limit + 0.1), ha="center")
-    ax.annotate(r"row sums $\sum_j v_m^j/\Delta$", (n / 2, limit - 0.45), ha="center")
+    ax.annotate("$c$, the sum over all offsets", (n / 2, limit + 0.2), ha="center")
+    ax.annotate(r"row sums $\sum_j v_m^j/\Delta$", (n / 2, limit - 0.75), ha="center")
     ax.set(xlabel="function $m$", ylabel=r"sum over regions, in $\Delta$", ylim=(0, 5))
