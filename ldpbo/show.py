@@ -17,6 +17,7 @@ import platform
 import re
 import shlex
 import sys
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from importlib.metadata import version
 
 import matplotlib.pyplot as plt
@@ -66,6 +67,25 @@ def estimate(mean: float, low: float, high: float) -> str:
     if np.isfinite(low):
         text += f" [{low:.2f}, {high:.2f}]"
     return typeset(text).replace("-", "−")
+
+
+def at_least(x: float, digits: int = 1) -> str:
+    """Write a number after "at least": rounded down, '6.0' for 6.07, so that the words hold."""
+    return _rounded(x, digits, ROUND_FLOOR)
+
+
+def at_most(x: float, digits: int = 1) -> str:
+    """Write a number after "at most": rounded up, '1.7' for 1.64, so that the words hold."""
+    return _rounded(x, digits, ROUND_CEILING)
+
+
+def _rounded(x, digits, direction):
+    """Round the shortest decimal that names x; digits = -3 rounds to thousands, '8,000'."""
+    if not np.isfinite(x):
+        return str(x)
+    step = Decimal(1).scaleb(-digits)
+    rounded = Decimal(repr(float(x))).quantize(step, direction) + 0  # never -0
+    return f"{rounded:,f}".replace("-", "−")
 
 
 # ---- Outputs -------------------------------------------------------------------------------------

@@ -337,3 +337,19 @@ def test_a_heat_map_frames_the_best_number_and_puts_names_last():
     frames = [p for p in ax.patches if not p.get_fill()]
     assert [(int(p.get_x()), int(p.get_y())) for p in frames] == [(1, 0), (0, 1)]
     assert [t.get_text() for t in ax.texts] == ["0.50", "0.00", "−0.40", "0.20", "0.30"]
+
+
+@pytest.mark.parametrize(
+    "x, digits, low, high",
+    [
+        (6.07, 1, "6.0", "6.1"),
+        (1.64, 1, "1.6", "1.7"),
+        (0.29, 2, "0.29", "0.29"),  # 0.29 * 100 is 28.999999999999996
+        (np.float64(1.1), 1, "1.1", "1.1"),
+        (-0.04, 1, "−0.1", "0.0"),
+        (8161, -3, "8,000", "9,000"),
+        (np.inf, 1, "inf", "inf"),
+    ],
+)
+def test_bounds_are_rounded_so_that_at_least_and_at_most_hold(x, digits, low, high):
+    assert (show.at_least(x, digits), show.at_most(x, digits)) == (low, high)
