@@ -20,10 +20,10 @@ from pytest import mark, raises
 from scipy import integrate, optimize, stats
 
 import ldpbo_core as core
+from ldpbo import opponent
 from ldpbo.audit import subweibull_radius
 from ldpbo.bounds import bump, gain_ceiling, lower_bound
 from notebooks.ub_constants import widths
-from notebooks.ub_tools import opponent
 
 ROOT = Path(__file__).resolve().parent.parent
 IMPORTS = dict(core=core, math=math, np=np, itertools=itertools)

@@ -1,9 +1,11 @@
 """An opponent who chooses the arms of an enumerated game and knows all past noise."""
 
+from __future__ import annotations
+
 import numpy as np
 
 
-def next_arms(Xi, V, X, size):
+def next_arms(Xi: np.ndarray, V: np.ndarray, X: np.ndarray, size: float) -> np.ndarray:
     """Return the arms with which the next noise can make the sums longest, (histories,).
 
     Xi: sums of noise along features, (histories, copies, d); V: (histories, d, d); X: features of
