@@ -5,7 +5,8 @@
 Writes data/elimination.csv, or FILE. Read by the page "Elimination". Neither learner is told how
 long it will play, so one campaign a function gives the regret after every number of users. A row
 holds means over the functions after so many users: the regret of uniform play and of the learners,
-their regret over that of uniform play, and two bounds. `batches` are those that elimination has
+their regret over that of uniform play, the proved bounds of both (`upper`: elimination) and the
+lower bound. `batches` are those that elimination has
 begun, and `rounding` is the largest value so far of what its proof wants to be at most 1.
 """
 
@@ -47,11 +48,18 @@ def campaigns(kernel):
 
 
 def proved(kernel, users):
-    """Compute the proved bound of elimination and the lower bound after so many users."""
+    """Compute the proved bounds of both learners and the lower bound after so many users."""
+    switch = LEARNERS["GP-UCB"]["switch"]
+    found = {
+        "upper": lambda p, t: runs.upper_bound(p, t, EPS, DELTA),
+        "upper GP-UCB": lambda p, t: runs.switching_bound(p, t, EPS, DELTA, switch),
+        "lower": lambda p, t: runs.lower_bound(p, t, EPS),
+    }
     tasks = runs.problems(kernel, SEED, TRIALS)
-    upper = [[runs.upper_bound(p, t, EPS, DELTA) for t in users] for p in tasks]
-    lower = [[runs.lower_bound(p, t, EPS) for t in users] for p in tasks]
-    return {"upper": np.mean(upper, axis=0), "lower": np.mean(lower, axis=0)}
+    means = {}
+    for name, bound in found.items():
+        means[name] = np.mean([[bound(p, t) for t in users] for p in tasks], axis=0)
+    return means
 
 
 def rounding(kernel):

@@ -21,6 +21,7 @@ from pytest import mark, raises
 from scipy import integrate, optimize, stats
 
 import ldpbo_core as core
+from ldpbo import opponent
 from ldpbo.audit import subweibull_radius
 from ldpbo.bounds import bump, gain_ceiling, lower_bound
 from notebooks.ub_constants import widths
@@ -656,6 +657,24 @@ def test_truncation_at_the_fourth_root_gives_three_quarters():
         scaled[t] = a.b * sqrt(t)
     growth = scaled[1600] / scaled[100]
     assert abs(log(growth) / log(16) - 0.75) < 1e-12
+
+
+@mark.parametrize("copies, size", [(1, 1.0), (3, 4.0)])
+def test_the_opponent_of_the_enumerations_plays_the_longest_next_step_and_adapts(copies, size):
+    """The arm is the best of all arms and signs by direct search, and depends on past noise."""
+    X = np.array([[1.0, 0.0], [0.6, 0.8], [-0.3, 0.2]])
+    rng = default_rng(3)
+    Xi = rng.choice([-size, 0.0, size], (40, copies, 1)) * X[0] + rng.normal(size=(40, copies, 2))
+    V = np.eye(2) + np.outer(X[0], X[0])
+    found = opponent.next_arms(Xi, np.tile(V, (40, 1, 1)), X, size)
+    for sums, arm in zip(Xi, found):
+        longest = []
+        for x in X:
+            W = inv(V + np.outer(x, x))
+            ends = [[y @ W @ y for y in (S + size * x, S - size * x)] for S in sums]
+            longest.append(sum(map(max, ends)))
+        assert arm == np.argmax(longest)
+    assert len(set(found)) > 1
 
 
 # ---- GP-UCB without truncation (A15) ------------------------------------------------------------

@@ -5,12 +5,14 @@ import numpy as np
 from ldpbo import plots
 
 COLOR = plots.COLORS["PE"]
+UCB = plots.COLORS["GP-UCB"]
 BAND = {"color": COLOR, "alpha": 0.3, "linewidth": 0}
 CURVES = {
     "uniform": plots.line_style("uniform", label="uniform play"),
     "PE": plots.line_style("PE", marker=None, label="elimination, proved widths"),
     "GP-UCB": plots.line_style("GP-UCB", marker=None, label="GP-UCB, seldom switching, proved"),
-    "useful": {"color": "black", "linestyle": "--", "label": "proved bound of elimination"},
+    "useful": {"color": COLOR, "linestyle": "--", "label": "proved bound of elimination"},
+    "useful GP-UCB": {"color": UCB, "linestyle": "--", "label": "proved bound of GP-UCB"},
     "lower": {"color": "black", "linestyle": "-.", "label": "lower bound for these arms"},
 }
 
@@ -86,7 +88,7 @@ def _inset(ax, x, f, before, lower, upper):
 def regret(panels):
     """Draw regret against users, a panel for each kernel: learners, uniform play and bounds.
 
-    panels: {title: table by users}; its curves are "PE", "GP-UCB", "uniform", "useful", "lower".
+    panels: {title: table by users}; its curves are those of CURVES.
     """
     figure, panes = plots.axes(1, len(panels), height=3.9, width=7.6, share=True)
     for ax, (title, curves) in zip(panes, panels.items()):

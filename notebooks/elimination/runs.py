@@ -65,6 +65,19 @@ def upper_bound(problem, T, eps, delta):
     return min(corollary, by_gap)
 
 
+def switching_bound(problem, T, eps, delta, switch):
+    """Return the bound of GP-UCB that seldom switches, at the matched ridge (s/B)^2.
+
+    The gain is that of T plays of every arm.
+    """
+    size = (problem.F + problem.R) / math.tanh(eps / 2)
+    ridge = (size / problem.B) ** 2
+    gain = bounds.gain_ceiling(problem.K, T, ridge)
+    beta = problem.B * (1 + math.sqrt(2 * (gain + math.log(1 / delta))))
+    sum_of_sigmas = math.sqrt(2 * T * gain / math.log1p(1 / ridge))
+    return 2 * math.sqrt(1 + switch) * beta * sum_of_sigmas
+
+
 def smallest_gap(problem):
     """Return what the best of the other arms loses."""
     gaps = problem.f.max() - problem.f

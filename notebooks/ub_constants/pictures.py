@@ -20,7 +20,7 @@ MARKS = {  # of the bounds, where every panel has a row
     "TGP": HOLLOW | {"marker": plots.MARKERS["TGP"]},
     "ATA": HOLLOW | {"marker": plots.MARKERS["ATA"]},
     "MoMA": HOLLOW | {"marker": plots.MARKERS["MoMA"]},
-    "proved": {"marker": "P"},
+    "proved": HOLLOW | {"marker": "P"},
     "cut": {"marker": "x"},
     "one bit": {"marker": "1", "markersize": 8},
 }
@@ -42,6 +42,8 @@ def horizons(grid, share, measured):
     for (name, constants), curve in measured.items():
         if constants != "proved":
             ax.plot(curve, color=plots.COLORS[name], linewidth=0.9)
+    plots.beside(ax, "measured", (12, 1), (0, 6))
+    plots.beside(ax, "measured", (12, 1), (0, 6))
     ax.set(xscale="log", yscale="log", xlim=(10, grid[-1]))
     ax.set(xlabel="horizon $T$", ylabel="regret / regret of uniform play")
     ax.legend(fontsize=8, ncols=2)
@@ -56,6 +58,8 @@ def panels(found):
     labels = NAMES | {"one bit": "GP-UCB, one bit"}
     for y, row in enumerate(found.values()):
         _panel(ax, y, row, labels if y == 0 else {})
+    ax.plot([], [], "o", color="#666666", label="filled: measured")
+    ax.plot([], [], "o", color="#666666", label="filled: measured")
     ax.set(xscale="log", xlabel="regret / regret of uniform play", ylim=(len(found) - 0.5, -0.5))
     ax.set_yticks(range(len(found)), [results.PANELS[panel] for panel in found])
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": 3}
