@@ -57,20 +57,21 @@ def tails(k, third, half):
 
     Returns (figure, the curves).
     """
-    series = {
-        r"exact, at least $k/3$ bad": third,
-        r"printed bound $e^{-k/24}$": np.exp(-k / 24),
-        r"Hoeffding $e^{-k/72}$": np.exp(-k / 72),
-        r"exact, at least $\lceil(k-1)/2\rceil$ bad": half,
-        r"bound $e^{1/2-k/8}$": np.exp(0.5 - k / 8),
+    figure, ax = plots.axes(height=3.2)
+    grey, black = "#777777", "#000000"
+    curves = {  # text: tail, color, dashes, where its text begins
+        "Hoeffding bound $e^{-k/72}$": (np.exp(-k / 72), grey, ":", 290),
+        "exact: at least $k/3$ bad": (third, grey, "-", 290),
+        "printed bound $e^{-k/24}$": (np.exp(-k / 24), grey, "--", 290),
+        "bound $e^{1/2-k/8}$": (np.exp(0.5 - k / 8), black, "--", 180),
+        r"exact: at least $\lceil(k-1)/2\rceil$ bad": (half, black, "-", None),
     }
-    colors = ["#888888"] * 3 + ["#000000"] * 2
-    styles = {
-        text: {"color": color, "linestyle": dashes}
-        for text, color, dashes in zip(series, colors, ["-", "--", ":", "-", "--"])
-    }
-    figure, ax = plots.axes(height=2.9)
+    for text, (tail, color, dashes, start) in curves.items():
+        ax.plot(k, tail, color=color, linestyle=dashes)
+        if start:
+            plots.beside(ax, text, (start, np.interp(start, k, tail)), (4, 5), color=color)
+    below = 112, np.interp(112, k, half)
+    plots.beside(ax, text, below, (-12, -10), ha="right", color=black)
     labels = {"xlabel": "number of estimates $k$", "ylabel": "probability"}
-    plots.lines(ax, k, series, styles, "y", ylim=(1e-12, 2), **labels)
-    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return figure, series
+    ax.set(yscale="log", ylim=(1e-12, 2), **labels)
+    return figure, {text: tail for text, (tail, *_) in curves.items()}
