@@ -6,6 +6,7 @@ import numpy as np
 from ldpbo import plots
 
 COLOR = plots.COLORS["MoMA"]
+GREY = "#777777"
 
 
 def epochs(reports, arms, spread, chosen):
@@ -58,20 +59,26 @@ def tails(k, third, half):
     Returns (figure, the curves).
     """
     figure, ax = plots.axes(height=3.2)
-    grey, black = "#777777", "#000000"
-    curves = {  # text: tail, color, dashes, where its text begins
-        "Hoeffding bound $e^{-k/72}$": (np.exp(-k / 72), grey, ":", 290),
-        "exact: at least $k/3$ bad": (third, grey, "-", 290),
-        "printed bound $e^{-k/24}$": (np.exp(-k / 24), grey, "--", 290),
-        "bound $e^{1/2-k/8}$": (np.exp(0.5 - k / 8), black, "--", 180),
-        r"exact: at least $\lceil(k-1)/2\rceil$ bad": (half, black, "-", None),
+    at_third = {
+        "Hoeffding bound $e^{-k/72}$": np.exp(-k / 72),
+        "exact: at least $k/3$ bad": third,
+        "printed bound $e^{-k/24}$": np.exp(-k / 24),
     }
-    for text, (tail, color, dashes, start) in curves.items():
-        ax.plot(k, tail, color=color, linestyle=dashes)
-        if start:
-            plots.beside(ax, text, (start, np.interp(start, k, tail)), (4, 5), color=color)
-    below = 112, np.interp(112, k, half)
-    plots.beside(ax, text, below, (-12, -10), ha="right", color=black)
-    labels = {"xlabel": "number of estimates $k$", "ylabel": "probability"}
-    ax.set(yscale="log", ylim=(1e-12, 2), **labels)
-    return figure, {text: tail for text, (tail, *_) in curves.items()}
+    for dashes, (text, tail) in zip((":", "-", "--"), at_third.items()):
+        ax.plot(k, tail, color=GREY, linestyle=dashes)
+        _label(ax, text, k, tail, 290, color=GREY)
+    exact, bound = r"exact: at least $\lceil(k-1)/2\rceil$ bad", "bound $e^{1/2-k/8}$"
+    at_half = {exact: half, bound: np.exp(0.5 - k / 8)}
+    for dashes, tail in zip(("-", "--"), at_half.values()):
+        ax.plot(k, tail, color="black", linestyle=dashes)
+    _label(ax, exact, k, half, 112, (-12, -10), ha="right")
+    _label(ax, bound, k, at_half[bound], 180)
+    ax.set(xlabel="number of estimates $k$", ylabel="probability")
+    ax.set(yscale="log", ylim=(1e-12, 2))
+    return figure, at_third | at_half
+
+
+def _label(ax, text, k, tail, start, offset=(4, 5), **style):
+    """Write the name of a curve beside its point at k = start."""
+    point = start, np.interp(start, k, tail)
+    plots.beside(ax, text, point, offset, **style)
