@@ -7,7 +7,7 @@ from ldpbo import plots
 
 
 def removed(problem, state, arms, reports):
-    """Form the matrix of all products, which the core never does -> what its truncation removes.
+    """Form the matrix of all terms, which the core never does -> what its truncation removes.
 
     state: the learner after these plays.
     """
@@ -52,7 +52,7 @@ def draw(found, spread):
     right.set(ylabel=r"largest change of $\tilde\mu_t$")
     late = tuple(found.iloc[-8][["t", "reports above b"]])
     end = t.iloc[-1], spread
-    plots.beside(left, "lose a product", (1, 1), (0, -12), fontsize=9)
+    plots.beside(left, "lose a term", (1, 1), (0, -12), fontsize=9)
     plots.beside(left, "larger than $b_t$", late, (-6, 4), ha="right", fontsize=9)
     plots.beside(right, "range of $f$", end, (0, 4), ha="right", fontsize=9)
     for ax in (left, right):

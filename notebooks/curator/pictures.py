@@ -2,7 +2,7 @@
 
 import numpy as np
 
-GREYS = ("#000000", "#999999", "#555555", "#bbbbbb")
+GREYS = ("#000000", "#999999", "#555555")
 
 
 def densities(ax, curator, z):
@@ -23,7 +23,7 @@ def densities(ax, curator, z):
 
 
 def odds(ax, curator, z, outside):
-    """Draw what the report z does to the odds of two rewards, for four pairs of them -> data."""
+    """Draw what the report z does to the odds of two rewards, for three pairs of them -> data."""
 
     def noise_alone(y):
         return -np.abs(z - y) / curator.scale
@@ -35,11 +35,9 @@ def odds(ax, curator, z, outside):
         "$B+R$ against $-(B+R)$": curator.log_density(z, bound) - low,
         "$B+R$ against $0$": curator.log_density(z, bound) - curator.log_density(z, 0.0),
         f"{far}, not clipped": noise_alone(outside * bound) - noise_alone(-bound),
-        f"{far}, clipped": curator.log_density(z, outside * bound) - low,
     }
-    styles = [("-", 1.6), ("--", 1.6), (":", 1.6), ((0, (1, 3)), 2.4)]
-    for (text, log), color, (dashes, width) in zip(logs.items(), GREYS, styles):
-        ax.plot(z, np.exp(log), label=text, color=color, linestyle=dashes, linewidth=width)
+    for (text, log), color, dashes in zip(logs.items(), GREYS, ("-", "--", ":")):
+        ax.plot(z, np.exp(log), label=text, color=color, linestyle=dashes)
     _axis_of_odds(ax, curator.eps)
     return {f"log odds {text}".replace("$", ""): log for text, log in logs.items()}
 

@@ -10,6 +10,11 @@ from notebooks.map import tables
 
 WIDE = 9.4  # inches: wider than the column
 TWO_LINES = {name: label.replace(" ", "\n", 1) for name, label in plots.LABELS.items()}
+SHORT_PANELS = {panel: title.replace(", ", ",\n") for panel, title in results.PANELS.items()}
+HALO = patheffects.withStroke(linewidth=3.2, foreground="white")
+
+
+# ---- Heat maps -----------------------------------------------------------------------------------
 
 
 def heatmap(
@@ -28,67 +33,84 @@ def heatmap(
     rotation=0,
     title="",
 ):
-    """Draw the mean of `value` over the seeds as coloured cells; columns with numbers come first.
+    """Draw the mean of `value` for each row and column of a table as a heat map.
 
-    top: end of the colour scale, which begins at 0, or at -top if `signed`; order: of the rows;
+    top: end of the colour scale, which starts at 0, or at -top if `signed`; order: of the rows;
     numbers: write the values into the cells; best: put a frame on the smallest of each row, among
     the numeric columns if there are any; names, rotation: see `_label_axes`.
     Returns the table that is drawn.
     """
-    wide = frame.pivot_table(index=rows, columns=columns, values=value, sort=False)
-    ordered = sorted(wide.columns, key=lambda x: (isinstance(x, str), x))
-    wide = wide.reindex(index=order or wide.index, columns=ordered)
+    wide = _pivoted(frame, rows, columns, value, order)
+    values = wide.to_numpy()
     low, colors = (-top, "RdBu_r") if signed else (0.0, "viridis")
-    mesh = ax.pcolormesh(
-        wide.to_numpy(), vmin=low, vmax=top, cmap=colors, edgecolors="white", linewidth=0.4
-    )
+    cells = {"edgecolors": "white", "linewidth": 0.4}
+    mesh = ax.pcolormesh(values, vmin=low, vmax=top, cmap=colors, **cells)
     ax.invert_yaxis()
     ax.grid(False)
     ax.spines[:].set_visible(False)
     if numbers:
-        _write_numbers(ax, wide, mesh)
-    numeric = sum(not isinstance(x, str) for x in wide.columns)
+        _write_numbers(ax, values, mesh)
+    numeric = sum(not isinstance(name, str) for name in wide.columns)
     if best:
-        _frame_smallest(ax, wide.to_numpy()[:, : numeric or None])
+        _frame_smallest(ax, values[:, : numeric or None])
     if 0 < numeric < wide.shape[1]:
         ax.axvline(numeric, color="white", linewidth=4)
-    _label_axes(ax, wide, names, rotation)
+    _label_axes(ax, wide, names or {}, rotation)
     ax.set_title(title, fontsize=10)
     return wide
 
 
-def _write_numbers(ax, wide, mesh):
+def _pivoted(frame, rows, columns, value, order):
+    """Average `value` for each row and column; columns with a number come before those with a
+    name."""
+    wide = frame.pivot_table(index=rows, columns=columns, values=value, sort=False)
+    ordered = sorted(wide.columns, key=lambda name: (isinstance(name, str), name))
+    return wide.reindex(index=order or wide.index, columns=ordered)
+
+
+def _write_numbers(ax, values, mesh):
     """Write each value into its cell, light on dark cells."""
-    values = wide.to_numpy()
+    middle = {"ha": "center", "va": "center", "fontsize": 8}
     for y, x in zip(*np.nonzero(np.isfinite(values))):
-        red, green, blue, _ = mesh.to_rgba(values[y, x])
-        dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.5
-        text = typeset(f"{values[y, x]:.2f}").replace("-", "−")
-        number = ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=8)
-        number.set(color="white" if dark else ".15", in_layout=False)  # hundreds slow the layout
+        value = values[y, x]
+        text = typeset(f"{value:.2f}").replace("-", "−")
+        number = ax.text(x + 0.5, y + 0.5, text, **middle)
+        color = "white" if _is_dark(mesh.to_rgba(value)) else ".15"
+        number.set(color=color, in_layout=False)  # hundreds slow the layout
+
+
+def _is_dark(rgba):
+    """Ask whether white is the better colour on this one, by its luminance."""
+    weights = 0.2126, 0.7152, 0.0722
+    return np.dot(weights, rgba[:3]) < 0.5
 
 
 def _frame_smallest(ax, values):
     """Put a frame on the smallest value of each row."""
+    style = {"fill": False, "edgecolor": "black", "linewidth": 1.4}
     for y, row in enumerate(values):
         if np.isfinite(row).any():
-            corner = np.nanargmin(row) + 0.06, y + 0.06
-            style = {"fill": False, "edgecolor": "black", "linewidth": 1.4}
-            ring = plt.Rectangle(corner, 0.88, 0.88, **style)
-            ring.set_path_effects([patheffects.withStroke(linewidth=3.2, foreground="white")])
+            x = np.nanargmin(row)
+            ring = plt.Rectangle((x + 0.06, y + 0.06), 0.88, 0.88, **style)
+            ring.set_path_effects([HALO])
             ax.add_patch(ring)
 
 
-def _label_axes(ax, wide, names=None, rotation=0):
-    """Label rows and columns. names: {row or column: label}; rotation: of the columns' labels."""
+def _label_axes(ax, wide, names, rotation):
+    """Label rows and columns. names: {row or column: label}; rotation: of columns with a name."""
 
     def text(value):
-        known = (names or {}).get(value)
-        return known or (f"{value:g}" if isinstance(value, float) else value)
+        plain = f"{value:g}" if isinstance(value, float) else value
+        return names.get(value, plain)
 
-    columns, rows = (list(map(text, labels)) for labels in (wide.columns, wide.index))
-    ax.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=rotation, fontsize=9)
+    columns = [text(value) for value in wide.columns]
+    rows = [text(value) for value in wide.index]
+    ax.set_xticks(np.arange(len(columns)) + 0.5, columns, fontsize=8.5)
     ax.set_yticks(np.arange(len(rows)) + 0.5, rows, fontsize=9)
+    turned = {"rotation": rotation, "rotation_mode": "anchor", "ha": "right"}
+    for value, label in zip(wide.columns, ax.get_xticklabels()):
+        if rotation and isinstance(value, str):
+            label.set(**turned)
 
 
 def region(gap):
@@ -97,59 +119,26 @@ def region(gap):
     sizes = [part["panel"].nunique() for part in kinds.values()]
     figure, grid = plots.axes(3, 1, width=WIDE, height=2.1, height_ratios=sizes)
     names = results.PANELS | {1.0: "1, order"}
+    style = {"value": "gap", "signed": True, "top": 0.6, "best": False, "names": names}
     for ax, (kind, part) in zip(grid, kinds.items()):
-        style = dict(value="gap", signed=True, top=0.6, best=False, title=kind, names=names)
-        heatmap(ax, part, "panel", "beta_scale", **style)
+        heatmap(ax, part, "panel", "beta_scale", title=kind, **style)
     grid[-1].set_xlabel("factor on β")
     return figure
 
 
-def paired(found, settings=("tuned", "order"), cut=1.2):
-    """Draw MoMA's regret minus each rival's (`tables.differences`), a setting in each of the axes;
-    one bit is dotted, and a clear difference filled."""
-    figure, grid = plots.axes(1, len(settings), width=WIDE, height=6.6, share=True)
-    for ax, setting in zip(grid, settings):
-        ax.axvline(0, color="black", linewidth=0.8)
-        for y, panel in enumerate(results.PANELS):
-            here = found[(found["setting"] == setting) & (found["panel"] == panel)]
-            places = y + 0.8 * ((np.arange(len(here)) + 0.5) / len(here) - 0.5)
-            for place, row in zip(places, here.itertuples()):
-                _difference(ax, place, row)
-            ax.axhline(y + 0.5, color="#e3e3e3", linewidth=0.6)
-        ends = (len(results.PANELS) - 0.5, -0.5)
-        xlabel = "MoMA's regret minus the rival's"
-        ax.set(title=setting, xlabel=xlabel, ylim=ends, xlim=(-cut, cut))
-        ax.grid(axis="y", visible=False)
-    grid[0].set_yticks(range(len(results.PANELS)), results.PANELS.values(), fontsize=9)
-    for rival in found["rival"].unique():
-        style = plots.line_style(rival, private=False, linestyle="-")
-        grid[-1].plot([], [], **style)
-    for text, dashes in (("Laplace, or not private", "-"), ("one bit", ":")):
-        grid[-1].plot([], [], color="black", linewidth=1.2, linestyle=dashes, label=text)
-    plots.legend_below(figure, 6)
-    return figure
-
-
-def _difference(ax, y, row):
-    """Draw one paired difference: interval and mean."""
-    color = plots.COLORS[row.rival]
-    dashes = ":" if row.curator == "one bit" else "-"
-    ax.plot([row.low, row.high], [y, y], color=color, linewidth=1.2, linestyle=dashes)
-    face = color if row.clear else "white"
-    ax.plot(row.mean, y, marker=plots.MARKERS[row.rival], color=color, mfc=face, linestyle="none")
-
-
 def named(frame):
     """Write "elimination" for PE in the names of the learners."""
-    return frame.assign(learner=frame["learner"].str.replace("PE", "elimination"))
+    learner = frame["learner"].str.replace("PE", "elimination")
+    return frame.assign(learner=learner)
 
 
-def learners(frame, columns, *, side, height, bar=False, **style):
+def learners(frame, columns, *, side, height, bar=False, xlabel="", **style):
     """Draw a heat map of learners for each panel, `side` of them beside each other.
 
-    bar: a colour bar for all of them, under them.
+    bar: a colour bar for all of them, under them; xlabel: of the lowest row.
     """
-    panels = [panel for panel in results.PANELS if panel in set(frame["panel"])]
+    present = set(frame["panel"])
+    panels = [panel for panel in results.PANELS if panel in present]
     rows = -(-len(panels) // side)
     figure, grid = plots.axes(rows, side, width=WIDE, height=height, squeeze=False)
     for ax, panel in zip(grid.flat, panels):
@@ -158,27 +147,102 @@ def learners(frame, columns, *, side, height, bar=False, **style):
         heatmap(ax, part, "learner", columns, title=results.PANELS[panel], order=order, **style)
         left = ax in grid[:, 0]
         ax.tick_params(labelleft=left, left=left)
+    for ax in grid[-1]:
+        ax.set_xlabel(xlabel)
     if bar:
-        where = dict(location="bottom", shrink=0.5, aspect=40, ax=grid)
+        colors = grid[0, 0].collections[0]
         label = "regret / that of uniform play"
-        figure.colorbar(grid[0, 0].collections[0], label=label, **where)
+        where = {"location": "bottom", "shrink": 0.5, "aspect": 40}
+        figure.colorbar(colors, ax=grid, label=label, **where)
     return figure
+
+
+def second(frame, top):
+    """Draw MoMA's regret over its plays per epoch, and over its ridge, for each factor on β."""
+    present = set(frame["panel"])
+    panels = [panel for panel in results.PANELS if panel in present]
+    labels = {"k": "plays per epoch $k$", "lam": "ridge λ"}
+    figure, grid = plots.axes(4, 3, width=WIDE, height=2.0)
+    places = iter(grid.flat)
+    for column, label in labels.items():
+        varied = frame[frame[column].notna()]
+        for panel in panels:
+            ax = next(places)
+            part = varied[varied["panel"] == panel]
+            title = results.PANELS[panel]
+            heatmap(ax, part, "beta_scale", column, top=top, title=title)
+            ax.set_xlabel(label)
+    for ax in grid[:, 0]:
+        ax.set_ylabel("factor on β")
+    return figure
+
+
+# ---- Differences and curves ----------------------------------------------------------------------
+
+
+def paired(found, settings=("order", "tuned"), cut=1.2):
+    """Draw MoMA's regret minus each rival's (`tables.differences`), a setting in each of the axes;
+    one bit is dotted, and a clear difference filled."""
+    figure, grid = plots.axes(1, len(settings), width=WIDE, height=6.6, share=True)
+    for ax, setting in zip(grid, settings):
+        part = found[found["setting"] == setting]
+        _forest(ax, part)
+        ax.set(title=f"{setting} constants", xlabel="MoMA's regret minus the rival's")
+        ax.set_xlim(-cut, cut)
+        ax.text(-0.97 * cut, -0.4, "← MoMA better", va="top", fontsize=8.5)
+        ax.text(0.97 * cut, -0.4, "MoMA worse →", va="top", ha="right", fontsize=8.5)
+    titles = results.PANELS.values()
+    grid[0].set_yticks(range(len(titles)), titles, fontsize=9)
+    _keys(grid[-1], found["rival"].unique())
+    plots.legend_below(figure, 6)
+    return figure
+
+
+def _forest(ax, part):
+    """Draw the differences of one setting, a panel under the other."""
+    ax.axvline(0, color="black", linewidth=0.8)
+    for y, panel in enumerate(results.PANELS):
+        here = part[part["panel"] == panel]
+        steps = (np.arange(len(here)) + 0.5) / max(len(here), 1)
+        places = y + 0.8 * (steps - 0.5)
+        for place, row in zip(places, here.itertuples()):
+            _difference(ax, place, row)
+        ax.axhline(y + 0.5, color="#e3e3e3", linewidth=0.6)
+    ax.set_ylim(len(results.PANELS) - 0.5, -0.7)
+    ax.grid(axis="y", visible=False)
+
+
+def _difference(ax, y, row):
+    """Draw one paired difference: interval and mean."""
+    color = plots.COLORS[row.rival]
+    marker = plots.MARKERS[row.rival]
+    dashes = ":" if row.curator == "one bit" else "-"
+    face = color if row.clear else "white"
+    ax.plot([row.low, row.high], [y, y], color=color, linewidth=1.2, linestyle=dashes)
+    ax.plot(row.mean, y, marker=marker, color=color, mfc=face, linestyle="none")
+
+
+def _keys(ax, rivals):
+    """Add the entries of the legend: rivals by colour and marker, curators by dashes."""
+    for rival in rivals:
+        style = plots.line_style(rival, private=False, linestyle="-")
+        ax.plot([], [], **style)
+    for text, dashes in (("Laplace, or not private", "-"), ("one bit", ":")):
+        ax.plot([], [], color="black", linewidth=1.2, linestyle=dashes, label=text)
 
 
 def ridge(frame):
     """Draw regret over that of uniform play against the ridge: a panel in each column, a factor on
     β in each row, a line for the mean of each learner and a dot for every function."""
-    panels, scales = (list(frame[column].unique()) for column in ("panel", "beta_scale"))
+    panels = list(frame["panel"].unique())
+    scales = list(frame["beta_scale"].unique())
     size = {"width": WIDE, "height": 2.7, "share": True, "squeeze": False}
     figure, grid = plots.axes(len(scales), len(panels), **size)
     for (scale, panel), part in frame.groupby(["beta_scale", "panel"]):
         ax = grid[scales.index(scale), panels.index(panel)]
         ax.axhline(1, color=plots.COLORS["uniform"], linestyle=":")
         for name, rows in part.groupby("name"):
-            mean = rows.groupby("lam")["share"].mean()
-            style = plots.line_style(name, linestyle="-", label=plots.LABELS[name])
-            ax.plot(mean.index, mean, **style)
-            ax.plot(rows["lam"], rows["share"], ".", color=style["color"], markersize=3, alpha=0.5)
+            _over_ridge(ax, name, rows)
         title = f"{results.PANELS[panel]}\n{plots.setting_title(scale)}"
         ax.set(xscale="log", ylim=(0, 1.6))
         ax.set_title(title, fontsize=9.5)
@@ -188,3 +252,12 @@ def ridge(frame):
         ax.set_ylabel("regret / uniform play's")
     plots.legend_below(figure, 5, fontsize=None)
     return figure
+
+
+def _over_ridge(ax, name, rows):
+    """Draw one learner's regret over the ridge: the mean as a line, single functions as dots."""
+    mean = rows.groupby("lam")["share"].mean()
+    style = plots.line_style(name, linestyle="-", label=plots.LABELS[name])
+    dots = {"color": style["color"], "markersize": 3, "alpha": 0.5}
+    ax.plot(mean.index, mean, **style)
+    ax.plot(rows["lam"], rows["share"], ".", **dots)

@@ -66,13 +66,17 @@ def counts(found, setting):
     """Count the clear differences of one setting: with TGP and ATA, and with all four rivals."""
     part = found[found["setting"] == setting]
     paper = part[part["rival"].isin(PAPER)]
-    better, worse = paper["clear"] & (paper["mean"] < 0), paper["clear"] & (paper["mean"] > 0)
+    better = paper["clear"] & (paper["mean"] < 0)
+    worse = paper["clear"] & (paper["mean"] > 0)
+    worse_of_all = part["clear"] & (part["mean"] > 0)
+    private = paper["curator"] != ""
     return {
         "pairs": len(paper),
         "better": int(better.sum()),
-        "better-private": int((better & (paper["curator"] != "")).sum()),
+        "better-private": int((better & private).sum()),
         "worse": int(worse.sum()),
-        "worse-all": int((part["clear"] & (part["mean"] > 0)).sum()),
+        "worse-private": int((worse & private).sum()),
+        "worse-all": int(worse_of_all.sum()),
         "all": len(part),
     }
 
@@ -91,16 +95,33 @@ def visible(found, setting, seeds, level):
 
 
 def in_words(counts):
-    """Write the clear differences with TGP and ATA as prose does."""
+    """Write the clear differences with TGP and ATA as prose does, and what follows from them."""
     said = {}
-    for key in ("better-order", "worse-order", "better-tuned", "worse-tuned"):
-        total = counts[key.replace("better", "pairs").replace("worse", "pairs")]
-        said[f"{key}-words"] = panels.some_of(counts[key], total)
-    private = counts["better-private-order"]
-    said["better-where"] = (
-        f"{panels.word(private)} of them private" if private else ("all of them without privacy")
-    )
+    for setting in ("order", "tuned"):
+        total = counts[f"pairs-{setting}"]
+        for side in ("better", "worse"):
+            said[f"{side}-{setting}-words"] = panels.some_of(counts[f"{side}-{setting}"], total)
+    for side in ("better", "worse"):
+        private = counts[f"{side}-private-order"]
+        said[f"{side}-where"] = _where(private, counts[f"{side}-order"])
+    said["verdict"] = verdict(counts)
     return said
+
+
+def _where(private, total):
+    """Say how many of some comparisons are private ones."""
+    if private in (0, total):
+        return "all of them with privacy" if private else "all of them without privacy"
+    return f"{panels.word(private)} of them with privacy"
+
+
+def verdict(counts):
+    """Answer whether MoMA outperforms TGP and ATA whatever the constants."""
+    better = counts["better-order"] + counts["better-tuned"]
+    worse = counts["worse-order"] + counts["worse-tuned"]
+    if not worse:
+        return "Nothing here speaks against it"
+    return "No, it depends on them" if better else "No"
 
 
 def judged_rivals(rivals):

@@ -8,7 +8,7 @@ import ldpbo_core as core
 from ldpbo import plots, results
 
 LABELS = {"private": "private reports", "Student": "raw rewards, Student noise"}
-OFFSETS = {"private": -14, "Student": 8}  # of the labels, in points
+PLACES = {"private": ((-8, 8), "right"), "Student": ((8, 8), "left")}  # of the labels, in points
 
 
 def measure(problem, lengths, T, runs, *, eps, seed, **options):
@@ -38,11 +38,25 @@ def error(learner, problem, curator, streams):
     _, users, privacy, _ = streams
     for t in range(learner.N * learner.k):
         epoch = t // learner.k
-        arm = (37 * epoch) % problem.n  # every arm in turn
+        arm = arm_of(epoch, problem)
         reward = problem.sample(arm, users)
         report = curator.privatise(reward, privacy)
         learner.tell(report, arm=arm)
     square = np.mean((learner.mu - problem.f) ** 2)
+    return float(np.sqrt(square))
+
+
+def arm_of(epoch, problem):
+    """Step through the arms by 37, so that early epochs are spread over the domain."""
+    return (37 * epoch) % problem.n
+
+
+def without_noise(problem, k, T, lam):
+    """Compute the error of an estimate that sees f itself, once in each of T // k epochs."""
+    epochs = np.arange(T // k)
+    arms = arm_of(epochs, problem)
+    mu, _ = core.posterior(problem.K, arms, problem.f[arms], lam)
+    square = np.mean((mu - problem.f) ** 2)
     return float(np.sqrt(square))
 
 
@@ -70,5 +84,5 @@ def _curve(ax, mean, low, high, name):
     ends = [mean - low, high - mean]
     ax.errorbar(range(len(mean)), mean, ends, **style)
     second = 1, mean[1]
-    offset = 8, OFFSETS[name]
-    plots.beside(ax, LABELS[name], second, offset, fontsize=9, color=style["color"])
+    offset, side = PLACES[name]
+    plots.beside(ax, LABELS[name], second, offset, fontsize=9, ha=side, color=style["color"])

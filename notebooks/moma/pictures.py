@@ -6,6 +6,7 @@ import numpy as np
 from ldpbo import plots
 
 COLOR = plots.COLORS["MoMA"]
+GREY = "#777777"
 
 
 def epochs(reports, arms, spread, chosen):
@@ -57,20 +58,27 @@ def tails(k, third, half):
 
     Returns (figure, the curves).
     """
-    series = {
-        r"exact, at least $k/3$ bad": third,
-        r"printed bound $e^{-k/24}$": np.exp(-k / 24),
-        r"Hoeffding $e^{-k/72}$": np.exp(-k / 72),
-        r"exact, at least $\lceil(k-1)/2\rceil$ bad": half,
-        r"bound $e^{1/2-k/8}$": np.exp(0.5 - k / 8),
+    figure, ax = plots.axes(height=3.2)
+    at_third = {
+        "Hoeffding bound $e^{-k/72}$": np.exp(-k / 72),
+        "exact: at least $k/3$ bad": third,
+        "printed bound $e^{-k/24}$": np.exp(-k / 24),
     }
-    colors = ["#888888"] * 3 + ["#000000"] * 2
-    styles = {
-        text: {"color": color, "linestyle": dashes}
-        for text, color, dashes in zip(series, colors, ["-", "--", ":", "-", "--"])
-    }
-    figure, ax = plots.axes(height=2.9)
-    labels = {"xlabel": "number of estimates $k$", "ylabel": "probability"}
-    plots.lines(ax, k, series, styles, "y", ylim=(1e-12, 2), **labels)
-    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return figure, series
+    for dashes, (text, tail) in zip((":", "-", "--"), at_third.items()):
+        ax.plot(k, tail, color=GREY, linestyle=dashes)
+        _label(ax, text, k, tail, 290, color=GREY)
+    exact, bound = r"exact: at least $\lceil(k-1)/2\rceil$ bad", "bound $e^{1/2-k/8}$"
+    at_half = {exact: half, bound: np.exp(0.5 - k / 8)}
+    for dashes, tail in zip(("-", "--"), at_half.values()):
+        ax.plot(k, tail, color="black", linestyle=dashes)
+    _label(ax, exact, k, half, 112, (-12, -10), ha="right")
+    _label(ax, bound, k, at_half[bound], 180)
+    ax.set(xlabel="number of estimates $k$", ylabel="probability")
+    ax.set(yscale="log", ylim=(1e-12, 2))
+    return figure, at_third | at_half
+
+
+def _label(ax, text, k, tail, start, offset=(4, 5), **style):
+    """Write the name of a curve beside its point at k = start."""
+    point = start, np.interp(start, k, tail)
+    plots.beside(ax, text, point, offset, **style)
