@@ -1,11 +1,9 @@
-"""What a promise of ε lets somebody learn from reports, and what it costs in users."""
+"""What a promise of ε lets somebody learn from reports."""
 
 import math
 
 import numpy as np
 from scipy.stats import binom
-
-WORDS = ((1e9, " billion"), (1e6, " million"))
 
 
 def belief(before, eps):
@@ -24,25 +22,3 @@ def vote(eps, reports):
     honest = 1 / (1 + math.exp(-eps))
     tie = np.where(k % 2 == 0, binom.pmf(k // 2, k, honest), 0.0)
     return binom.sf(k // 2, k, honest) + tie / 2
-
-
-def least_users(table, eps, share):
-    """Find how many users the better proved learner needs: one bit each, synthetic SE kernel."""
-    part = table[(table.problem == "se") & (table.trust == "local") & (table.eps == eps)]
-    return float(part[part.share == share].users.min())
-
-
-def rounded(users):
-    """Round a number to one digit, or to two that begin with 1: it is good to a factor of two."""
-    digits = math.floor(math.log10(users))
-    unit = 10**digits if users >= 2 * 10**digits else 10 ** (digits - 1)
-    return round(users / unit) * unit
-
-
-def about(users):
-    """Write a number of users in words and digits."""
-    users = rounded(users)
-    for size, word in WORDS:
-        if users >= size:
-            return f"{users / size:g}{word}"
-    return f"{users:,.0f}"

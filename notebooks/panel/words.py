@@ -43,6 +43,7 @@ def clipped_text(runs, eps):
         )
     clipped = sum(int(run.records["clipped"].sum()) for run in runs.values())
     return (
-        f"The curator clipped {panels.word(clipped)} rewards in all runs of this page. $B$ and $R$ "
-        "are computed from the very function and rewards that are to be protected, as in the paper."
+        f"In all runs of this page together the curator clipped {panels.word(clipped)} rewards. "
+        "$B$ and $R$ are computed from the very function and rewards that are to be protected, as "
+        "in the paper."
     )
