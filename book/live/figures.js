@@ -39,11 +39,16 @@ window.LDPBO_FIGURES = (() => {
   function openingWords(result) {
     const { T, eps, trials } = result.settings;
     const found = Object.values(curves(result).lines);
-    const share = (curator) => shareText(found.find((s) => s.curator === curator).shares, true);
+    const two = (x) => x.toFixed(2);
+    const shares = (curator) => found.find((s) => s.curator === curator).shares;
+    const mean = (curator) => two(interval(shares(curator))[0]);
+    const range = (curator) =>
+      `${two(Math.min(...shares(curator)))} to ${two(Math.max(...shares(curator)))}`;
     return (
       `It opens with one learner that meets the same ${T} users twice at ε = ${eps}: with one ` +
-      `bit from each its regret is ${share("onebit")} of uniform play’s, with Laplace noise ` +
-      `${share("laplace")} (mean of ${trials} functions, best and worst).`
+      `bit from each its regret is ${mean("onebit")} of uniform play’s, with Laplace noise ` +
+      `${mean("laplace")} (means of ${trials} functions, which range from ${range("onebit")} and ` +
+      `from ${range("laplace")}).`
     );
   }
 
