@@ -128,6 +128,13 @@ def test_a_page_without_privacy_does_not_speak_of_protection():
     assert "protected" in words.clipped_text({}, 0.5)
 
 
+def test_an_interval_that_excludes_0_does_not_read_as_if_it_touched_it():
+    assert words.estimate(-0.21, -0.4159, -0.0007) == "−0.21 [−0.416, −0.001]"
+    assert words.estimate(-0.21, -0.4159, 0.003) == "−0.21 [−0.416, 0.003]"
+    assert words.estimate(0.5, 0.4, 0.6) == "0.50 [0.40, 0.60]"
+    assert words.estimate(0.5, float("nan"), float("nan")) == "0.50"
+
+
 def test_a_caption_names_the_data_once():
     assert words.caption("original fin.csv") == "Original data (fin.csv)"
     source = parameters.make_problem("synthetic", "se", 0.2, 1.0)

@@ -1,6 +1,8 @@
 """Sentences of a panel's page that are no result: its data, its sizes, what the curator clipped."""
 
-from ldpbo import panels, results
+import math
+
+from ldpbo import panels, results, show
 
 
 def data_text(data, both):
@@ -22,6 +24,17 @@ def caption(data):
     if kind in ("original", "stand-in"):
         return f"{results.data_label(data).capitalize()} ({name})"
     return f"{data[0].upper()}{data[1:]}, {results.data_label(data)}"
+
+
+def estimate(mean, low, high):
+    """Write a mean with its interval; an end near 0 has the digits that show its side."""
+    digits = 2
+    while digits < 5 and any(0 < abs(end) < 0.5 * 10**-digits for end in (low, high)):
+        digits += 1
+    if digits == 2 or not math.isfinite(low):
+        return show.estimate(mean, low, high)
+    ends = f"[{low:.{digits}f}, {high:.{digits}f}]"
+    return show.typeset(f"{mean:.2f} {ends}").replace("-", "−")
 
 
 def sure_text(trials, T, settings):
