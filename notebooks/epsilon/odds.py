@@ -1,9 +1,12 @@
-"""What a promise of ε lets somebody learn from reports."""
+"""What a promise of ε lets somebody learn from reports, and what it costs in users."""
 
 import math
 
 import numpy as np
 from scipy.stats import binom
+
+STEPS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+WORDS = ((1e9, " billion"), (1e6, " million"))
 
 
 def belief(before, eps):
@@ -22,3 +25,33 @@ def vote(eps, reports):
     honest = 1 / (1 + math.exp(-eps))
     tie = np.where(k % 2 == 0, binom.pmf(k // 2, k, honest), 0.0)
     return binom.sf(k // 2, k, honest) + tie / 2
+
+
+def least_users(table, eps, share):
+    """Find how many users the better proved learner needs: one bit each, synthetic SE kernel."""
+    part = table[(table.problem == "se") & (table.trust == "local") & (table.eps == eps)]
+    return float(part[part.share == share].users.min())
+
+
+def rounded(x):
+    """Round to the digits that the page on users gives such a number: 1, 1.5, 2, 3, ..., 9."""
+    power = 10.0 ** math.floor(math.log10(x))
+    return power * STEPS[np.abs(np.log(STEPS * power / x)).argmin()]
+
+
+def about(users):
+    """Write a number of users in words and digits."""
+    users = rounded(users)
+    for size, word in WORDS:
+        if users >= size:
+            return f"{users / size:g}{word}"
+    return f"{users:,.0f}"
+
+
+def duration(users, per_day):
+    """Write how long so many users take to come."""
+    days = users / per_day
+    if days < 1.25:
+        return "within a day"
+    unit, word = (7, "weeks") if days >= 60 else (1, "days")
+    return f"{rounded(days / unit):g} {word}"
