@@ -12,10 +12,10 @@ from __future__ import annotations
 
 Rows = dict[str, tuple[float, float, float]]  # of `results.final_rows`: mean, low, high
 
-HARDLY = 0.9  # a best mean above it is called hardly any learning
+MUCH = 0.9  # a best mean above it is called not much learning
 FIGURE_2 = (
-    'MoMA-GP-UCB, private or not, "tends to empirically outperform the other two algorithms in '
-    'both non-private and private settings"'
+    'MoMA-GP-UCB "tends to empirically outperform the other two algorithms in both non-private '
+    'and private settings"'
 )
 FIGURE_3 = 'LDP-MoMA-GP-UCB has "better or competitive performance across different scenarios"'
 PANEL_2D = ', and "the high error bar in (d) is because a different $f$ is chosen for each trial"'
@@ -78,8 +78,8 @@ def clause(rows: Rows) -> str:
         return "everybody loses to chance"
     if not any(rows[name][2] < 1 for name in names):
         return "nobody clearly beats chance"
-    if rows[names[0]][0] > HARDLY:
-        return "hardly anybody learns"
+    if rows[names[0]][0] > MUCH:
+        return "nobody learns much"
     if len(names) == 1:
         return f"{names[0]} beats chance"
     if len(ahead) == 1:
@@ -154,8 +154,8 @@ def place(rows: Rows) -> str:
     if first == "MoMA":
         clear = "clearly" if others[0] in behind(rows) else f"but not clearly before {others[0]}"
         return f"MoMA is first, {clear} ({mean['MoMA']}; {others[0]} {mean[others[0]]})"
-    how = "clearly behind" if "MoMA" in behind(rows) else "not to be told from"
-    return f"MoMA is {how} {first} ({mean['MoMA']} against {mean[first]})"
+    how = "is clearly behind" if "MoMA" in behind(rows) else "cannot be told apart from"
+    return f"MoMA {how} {first} ({mean['MoMA']} against {mean[first]})"
 
 
 def verdict(panel: str, settings: dict[float, Rows]) -> str:

@@ -105,7 +105,7 @@ bridge.everything(bridge.DEFAULTS | dict(T=20, trials=1))
     assert done.returncode == 0, done.stderr
 
 
-PAPER = dict(curator="laplace", T=1000, constants="order", beta_scale=0.1)
+PAPER = dict(curator="laplace", T=1000, trials=4, constants="order", beta_scale=0.1)
 PAPER["names"] = ["TGP", "ATA", "MoMA"]  # with this the presets about the paper begin
 ROUNDS = [
     {},
@@ -123,13 +123,13 @@ ROUNDS = [
 
 @pytest.mark.parametrize("change", ROUNDS, ids=str)
 def test_the_bridge_gives_the_numbers_of_simulate(change):
-    settings = bridge.DEFAULTS | change | {"T": 60, "trials": 2}
+    settings = bridge.DEFAULTS | change | {"T": 60, "trials": 2, "shown": 1}
     compare(settings, bridge.everything(settings)["pieces"])
 
 
 @pytest.mark.parametrize("change", [{}, PAPER, {"eps": None}], ids=["both", "paper", "bare"])
 def test_what_grows_while_it_runs_is_the_beginning_of_what_comes_out(change):
-    settings = bridge.DEFAULTS | change | {"T": 60, "trials": 2}
+    settings = bridge.DEFAULTS | change | {"T": 60, "trials": 2, "shown": 1}
     whole = {p["line"]: p for p in bridge.everything(settings)["pieces"] if p["trial"] == 1}
     run = bridge.Run(settings, only=1)
     part = run.step(0)
@@ -170,6 +170,30 @@ def test_the_page_opens_where_one_bit_learns_sooner_and_the_truth_is_inside_the_
             assert np.all(np.abs(np.array(p["f"]) - snapshot["mu"]) <= half + 1e-6)
             widths[p["line"]] = half.mean()
     assert widths["GP-UCB one bit"] < 0.7 * widths["GP-UCB Laplace"]
+
+
+def test_the_lower_figures_open_with_the_trial_in_the_middle():
+    """Of five, by the final regret with one bit: no trial was picked for its looks."""
+    _, pieces = shares()
+    own = [p for p in pieces if p["line"] == "GP-UCB one bit"]
+    by_regret = sorted(own, key=lambda p: p["regret"][-1] / p["uniform"])
+    assert len(own) == 5
+    assert by_regret[2]["trial"] == bridge.DEFAULTS["shown"]
+    assert "inside" in by_regret[2]
+
+
+@pytest.mark.parametrize("problem", ["se", "matern"])
+def test_at_proved_constants_the_learner_is_told_the_norm_and_the_curator_the_range(problem):
+    experiments = pytest.importorskip("ldpbo.experiments")
+    made = {}
+    for constants in ("order", "proved"):
+        settings = bridge.DEFAULTS | {"problem": problem, "constants": constants}
+        made[constants] = bridge.problem_of(settings)(7)
+    plain, proved = made["order"], made["proved"]
+    assert plain.B == np.abs(plain.f).max() < proved.B == experiments.rkhs_norm(plain)
+    assert proved.bound == plain.bound
+    assert_allclose(proved.f, plain.f, rtol=0)
+    assert "‖f‖" in proved.provenance
 
 
 def test_the_preset_low_epsilon_shows_that_privacy_costs():

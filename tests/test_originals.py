@@ -239,6 +239,39 @@ def test_the_ranking_names_the_winner_and_says_whether_it_is_clear():
     ).behind[0] == ["MoMA"]
 
 
+def rank(winner, behind):
+    """A `ranking` of one panel: who is first, and who is clearly behind."""
+    bands = {name: [(0.5, 0.4, 0.6)] for name in ranking.NAMES}
+    return pd.DataFrame({"panel": ["2e"], "winner": [winner], "behind": [behind]} | bands)
+
+
+@pytest.mark.parametrize(
+    "before, after, moved, clear",
+    [
+        (("TGP", ["ATA", "MoMA"]), ("TGP", ["ATA", "MoMA"]), [], []),
+        (("MoMA", ["TGP", "ATA"]), ("TGP", ["ATA", "MoMA"]), ["2e"], ["2e"]),
+        (("MoMA", ["TGP", "ATA"]), ("TGP", ["ATA"]), ["2e"], []),
+        (("MoMA", ["ATA"]), ("TGP", ["ATA", "MoMA"]), ["2e"], []),
+    ],
+)
+def test_a_winner_changes_clearly_only_if_it_is_clear_at_both_settings(before, after, moved, clear):
+    assert ranking.passed(rank(*before), rank(*after)) == (moved, clear)
+
+
+def test_a_mean_over_panels_has_an_interval_that_also_covers_equal_luck_in_all():
+    bands = pd.Series([(0.5, 0.2, 0.8), (0.7, 0.3, 1.1)])
+    assert ranking.overall(bands) == pytest.approx((0.6, 0.25, 0.95))  # not hypot(0.3, 0.4) / 2
+
+
+def test_sizes_are_said_once_where_all_panels_have_the_same():
+    ten = {"trials": [10.0], "T": [20000.0]}
+    assert ranking.sizes_text(ten, ten) == "ten trials of 20,000 rounds a panel"
+    one = {"trials": [1.0], "T": [500.0]}
+    assert ranking.sizes_text(ten, one).endswith(
+        "and one trial of 500 rounds in each synthetic one"
+    )
+
+
 def test_the_command_to_run_a_page_again_has_this_pages_parameters(monkeypatch):
     first = "problem = 'synthetic'   # a\neps = 1.0   # b\nnames = ['TGP']   # c\nT = 10   # d"
     used = {"problem": "light", "eps": None, "names": ["TGP", "ATA"], "T": 10, "In": ["", first]}

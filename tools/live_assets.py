@@ -147,7 +147,7 @@ UNUSED = re.compile(
     r"|_rational_tests|\.(pyi|pxd|pyx|h|a|pyc)$"
 )
 # What the core needs in the browser.
-PARTS = ("__init__", "checks", "posterior", "design", "datasets", "campaigns")
+PARTS = ("__init__", "checks", "posterior", "design", "datasets", "campaigns", "experiments")
 BESIDE = [f"ldpbo/{name}.py" for name in PARTS]
 SITE = "lib/python3.12/site-packages/"  # in the archive of NumPy
 

@@ -7,7 +7,7 @@ window.LDPBO_FIGURES = (() => {
     window.LDPBO_PLOT;
   const { path, band, clip, marker, margin, axes, legend, lineItem, heat } = window.LDPBO_PLOT;
   const { LEVELS, indexOfMax, interval, firstPiece, piecesOf, linesOf } = window.LDPBO_RESULTS;
-  const { synthetic, heavyTails } = window.LDPBO_RESULTS;
+  const { synthetic, heavyTails, topShare, rankOf } = window.LDPBO_RESULTS;
   const { curves, lowerEnds, upperEnds, playsUntil, usersCurve, needed } = window.LDPBO_RESULTS;
 
   const REPORTS = {
@@ -32,6 +32,23 @@ window.LDPBO_FIGURES = (() => {
     const uniform = short(found.uniform.at(-1));
     return (
       `mean regret after ${found.t.at(-1)} rounds ${rows.join(", ")}; ` + `uniform play ${uniform}.`
+    );
+  }
+
+  /* The run that the page opens with, in one sentence. */
+  function openingWords(result) {
+    const { T, eps, trials } = result.settings;
+    const found = Object.values(curves(result).lines);
+    const two = (x) => x.toFixed(2);
+    const shares = (curator) => found.find((s) => s.curator === curator).shares;
+    const mean = (curator) => two(interval(shares(curator))[0]);
+    const range = (curator) =>
+      `${two(Math.min(...shares(curator)))} to ${two(Math.max(...shares(curator)))}`;
+    return (
+      `It opens with one learner that meets the same ${T} users twice at ε = ${eps}: with one ` +
+      `bit from each its regret is ${mean("onebit")} of uniform play’s, with Laplace noise ` +
+      `${mean("laplace")} (means of ${trials} functions, which range from ${range("onebit")} and ` +
+      `from ${range("laplace")}).`
     );
   }
 
@@ -105,7 +122,9 @@ window.LDPBO_FIGURES = (() => {
     if (trials === 1) drawn = "";
     const lam = s.lam ?? (s.names.includes("PE") ? "1 (elimination: from the noise)" : 1);
     const way = result.complete === false ? "Running. " : "";
-    const norm = s.constants === "proved" && synthetic(s) ? " with B = max |f|" : "";
+    let norm = "";
+    if (s.constants === "proved")
+      norm = synthetic(s) ? " (B = ‖f‖, as the proof wants)" : " (but B = max |f|: not a proof)";
     return (
       `${way}Mean over ${trials} trial${drawn}; ${s.constants} constants${norm}, ` +
       `β × ${s.beta_scale}, λ = ${lam}, ${privacyWords(s)}, seed ${s.seed}.`
@@ -126,10 +145,11 @@ window.LDPBO_FIGURES = (() => {
     if (trials < 2) spreads = "";
     const rows = linesOf(result.settings).map((line) => regretRow(result, found, line));
     if (found) {
-      const share = (100 / firstPiece(result).pulls.length).toFixed(1);
-      rows.push(row("uniform play", [short(found.uniform.at(-1), 4), "1", `${share} %`]));
+      const { top, pulls } = firstPiece(result);
+      const share = percent(top.length / pulls.length);
+      rows.push(row("uniform play", [short(found.uniform.at(-1), 4), "1", share]));
     }
-    const head = ["algorithm", "regret", "÷ uniform play", "plays of the best arm"];
+    const head = ["algorithm", "regret", "÷ uniform play", "plays of the best tenth"];
     return htmlTable(`After ${found?.t.at(-1) ?? T} rounds${spreads}`, head, rows);
   }
   function regretRow(result, found, { line, name }) {
@@ -143,9 +163,9 @@ window.LDPBO_FIGURES = (() => {
     const k = s.k && name === "MoMA" ? ` (k = ${s.k})` : "";
     const dot = `<span class="live-dot" style="background:${COLORS[name]}"></span>`;
     const share = shareText(s.shares, result.settings.trials < FEW);
-    const best = `${(100 * s.best).toFixed(1)} %`;
-    return row(`${dot}${title}${k}`, [short(s.mean.at(-1), 4), share, best]);
+    return row(`${dot}${title}${k}`, [short(s.mean.at(-1), 4), share, percent(s.top)]);
   }
+  const percent = (share) => `${(100 * share).toFixed(0)} %`;
   /* Mean with range, or with interval. */
   function shareText(values, few) {
     const two = (x) => minus(x.toFixed(2));
@@ -189,9 +209,19 @@ window.LDPBO_FIGURES = (() => {
       plays: playsUntil(piece, moment.t),
       onebit: piece.curator === "onebit" && piece.scale !== null,
       who:
-        `${plain(piece.line)}, trial ${piece.trial + 1}, ` +
+        `${plain(piece.line)}, trial ${piece.trial + 1}${rankWords(result, piece)}, ` +
         `after ${moment.t} of ${result.settings.T} rounds`,
     };
+  }
+  /* How good a trial this is, once all of its curve are there. */
+  function rankWords(result, piece) {
+    const { rank, count } = rankOf(result, piece);
+    if (count < 3 || count < result.settings.trials) return "";
+    let place = `no. ${rank}`;
+    if (2 * rank === count + 1) place = "the middle one";
+    if (rank === 1) place = "the best";
+    if (rank === count) place = "the worst";
+    return ` (${place} of ${count} by final regret)`;
   }
   /* All rewards; or 99 of 100 private reports, of which a few are far out. */
   function reportRange({ reports, scale, f }) {
@@ -320,7 +350,7 @@ window.LDPBO_FIGURES = (() => {
       draw: (x, y) => circle(x + 12, y, 2.4, dots),
     };
     const items = [truthItem(domain), report];
-    if (secret) items.push(lineItem("±(B + R)", { class: "edge" }));
+    if (secret) items.push(lineItem("range of the rewards", { class: "edge" }));
     const key = [];
     const top = legend(items, width, key);
     const a = armAxes(view, 220 + top, top, view.ranges.reports, "what the learner sees");
@@ -337,7 +367,7 @@ window.LDPBO_FIGURES = (() => {
         a.out.push(shape(`M${x} ${edge}l3 ${slope}h-6z`, dots));
       }
     }
-    for (const v of secret ? [piece.B + piece.R, -piece.B - piece.R] : [])
+    for (const v of secret ? [piece.most, -piece.most] : [])
       a.out.push(line(a.left, a.py(v), width - a.right, a.py(v), { class: "edge" }));
     a.out.push(truthMarks(view, a));
     const words = reportWords(view);
@@ -361,9 +391,9 @@ window.LDPBO_FIGURES = (() => {
     if (piece.scale === null) return "Not private: the learner sees the rewards themselves.";
     const scale = short(piece.scale);
     const kind = onebit
-      ? `is one bit, +s or −s with s = (B+R) coth(ε/2) = ${scale}`
-      : `carries Laplace noise of scale 2(B+R)/ε = ${scale}`;
-    return `Every report ${kind}, while f spans ${short(span)}.`;
+      ? `is one bit, +${scale} or −${scale}: coth(ε/2) times the largest reward`
+      : `carries Laplace noise of scale ${scale}: 2/ε times the largest reward`;
+    return `Every report ${kind}, ${short(piece.most)}. The true mean f spans ${short(span)}.`;
   }
 
   function pullsFigure(view) {
@@ -374,7 +404,7 @@ window.LDPBO_FIGURES = (() => {
     for (const i of order.filter((arm) => plays[arm])) {
       const left = (a.px(x[i]) - w / 2).toFixed(1);
       const tall = (a.py(0) - a.py(plays[i])).toFixed(1);
-      const style = { fill: color, class: i === piece.best ? undefined : "bars" };
+      const style = { fill: color, class: piece.top.includes(i) ? undefined : "bars" };
       a.out.push(rect(left, a.py(plays[i]).toFixed(1), w.toFixed(1), tall, style));
     }
     if (domain.ordered) {
@@ -386,7 +416,8 @@ window.LDPBO_FIGURES = (() => {
     const note =
       `${plays.filter(Boolean).length} of ${plays.length} arms played; ` +
       `most often ${names[most]}, ${plays[most]} times. ` +
-      `The best arm, ${names[piece.best]}${sign}: ${plays[piece.best]} times.`;
+      `The best arm, ${names[piece.best]}${sign}: ${plays[piece.best]} times; the best tenth of ` +
+      `the arms (dark): ${percent(topShare(piece, plays))} of the plays.`;
     return {
       width,
       height: a.height,
@@ -539,7 +570,7 @@ window.LDPBO_FIGURES = (() => {
     return countText(users, c) + (days && `<br><small>${days}</small>`);
   }
 
-  const rounds = { regretWords, regretFigure, regretTable };
+  const rounds = { openingWords, regretWords, regretFigure, regretTable };
   const inside = { insideView, posteriorFigure, mapsFigure, reportsFigure, pullsFigure };
   const users = { epsName, usersWords, usersFigure, neededFigure, usersTable };
   return { REPORTS, plain, ...rounds, ...inside, ...users };

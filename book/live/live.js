@@ -854,6 +854,7 @@
   show();
   result = { settings: DEFAULTS, pieces: LIVE.precomputed.pieces, complete: true };
   draw();
+  if ($("answer")) $("answer").textContent = FIGURES.openingWords(result);
   root.dataset.state = "precomputed";
   const patience =
     asked && !same(numeric(state), DEFAULTS)

@@ -55,6 +55,14 @@ window.LDPBO_RESULTS = (() => {
     }
     return { t, uniform: t.map((round) => round * slope), slope, lines };
   }
+  /* The share of the plays that the best tenth of the arms got. */
+  const topShare = ({ top }, plays) => sum(top.map((arm) => plays[arm])) / Math.max(1, sum(plays));
+  /* Where a piece stands among the trials of its curve, by regret. */
+  function rankOf(result, piece) {
+    const last = (p) => p.regret.at(-1) / p.uniform;
+    const all = piecesOf(result, piece.line).map(last);
+    return { rank: 1 + all.filter((value) => value < last(piece)).length, count: all.length };
+  }
   /* One curve over its trials. */
   function curve(pieces, t) {
     const columns = t.map((_, i) => interval(pieces.map((p) => p.regret[i])));
@@ -64,7 +72,7 @@ window.LDPBO_RESULTS = (() => {
       high: columns.map((c) => c[2]),
       trials: pieces.length,
       shares: pieces.map((p) => p.regret[t.length - 1] / (t.at(-1) * p.uniform)),
-      best: sum(pieces.map((p) => p.pulls[p.best] / sum(p.pulls))) / pieces.length,
+      top: average(pieces.map((p) => topShare(p, p.pulls))),
       k: pieces[0].k,
     };
   }
@@ -208,8 +216,8 @@ window.LDPBO_RESULTS = (() => {
     return csv(columns);
   }
 
-  const rounds = { CURATORS, linesOf, interval, firstPiece, piecesOf, curves };
-  const inside = { shownPiece, snapshotAt, rivalOf };
+  const rounds = { CURATORS, linesOf, interval, firstPiece, piecesOf, curves, topShare };
+  const inside = { shownPiece, snapshotAt, rivalOf, rankOf };
   const arms = { lowerEnds, upperEnds, playsUntil, heavyTails, synthetic, armNames, domain };
   const users = { LEVELS, usersCurve, needed };
   const files = { regretCsv, reportsCsv, armsCsv, usersCsv, neededCsv };

@@ -48,7 +48,8 @@ window.LDPBO_SETTINGS = (() => {
 
   /* What differs from the defaults, and what to look at. */
   const THREE = ["TGP", "ATA", "MoMA"];
-  const PAPER = { curator: "laplace", T: 1000, constants: "order", beta_scale: 0.1, names: THREE };
+  const ORDER = { constants: "order", beta_scale: 0.1, names: THREE };
+  const PAPER = { curator: "laplace", T: 1000, trials: 4, ...ORDER };
   const PRESETS = {
     onebit: {
       title: "One bit or Laplace",
@@ -61,8 +62,8 @@ window.LDPBO_SETTINGS = (() => {
       title: "Low ε",
       change: { ...PAPER, eps: 0.1 },
       note:
-        "At ε = 0.1 the reports are mostly noise and nobody beats uniform play. Move ε to 10: " +
-        "the curves leave it at once.",
+        "At ε = 0.1 the reports are mostly noise, and nobody does better than uniform play. " +
+        "Move ε to 10: the curves leave it at once.",
     },
     constants: {
       title: "Constants decide",

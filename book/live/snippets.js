@@ -15,7 +15,14 @@ window.LDPBO_SNIPPETS = (() => {
     const noise = heavyTails(s) ? "t3" : "uniform";
     if (synthetic(s)) {
       const shape = `kernel="${s.problem}", noise="${noise}", lengthscale=${s.lengthscale}`;
-      return [[], [`problem = lambda seed: core.synthetic_problem(${shape}, seed=seed)`]];
+      const drawn = `core.synthetic_problem(${shape}, seed=seed)`;
+      if (s.constants !== "proved") return [[], [`problem = lambda seed: ${drawn}`]];
+      const lines = [
+        "def problem(seed):      # B is the norm of f, as the proofs want",
+        `    drawn = ${drawn}`,
+        "    return dataclasses.replace(drawn, B=experiments.rkhs_norm(drawn), F=drawn.B)",
+      ];
+      return [["import dataclasses", "from ldpbo import experiments"], lines];
     }
     if (s.problem === "branin") {
       const lines = [
@@ -84,6 +91,8 @@ window.LDPBO_SNIPPETS = (() => {
     if (s.view === "users") return refused("plays round by round; for users needed take");
     if (s.eps !== null && s.curator !== "laplace")
       return refused("uses Laplace noise; for one bit a report use");
+    if (s.constants === "proved" && synthetic(s))
+      return refused("takes B = max |f|; for B = ‖f‖, as the proofs want, use");
     const value = (v) => (v === null ? "None" : v);
     const pairs = [
       ["problem", synthetic(s) ? "synthetic" : s.problem],

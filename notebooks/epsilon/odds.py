@@ -5,6 +5,7 @@ import math
 import numpy as np
 from scipy.stats import binom
 
+STEPS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10])
 WORDS = ((1e9, " billion"), (1e6, " million"))
 
 
@@ -32,11 +33,10 @@ def least_users(table, eps, share):
     return float(part[part.share == share].users.min())
 
 
-def rounded(users):
-    """Round a number to one digit, or to two that begin with 1: it is good to a factor of two."""
-    digits = math.floor(math.log10(users))
-    unit = 10**digits if users >= 2 * 10**digits else 10 ** (digits - 1)
-    return round(users / unit) * unit
+def rounded(x):
+    """Round to the digits that the page on users gives such a number: 1, 1.5, 2, 3, ..., 9."""
+    power = 10.0 ** math.floor(math.log10(x))
+    return power * STEPS[np.abs(np.log(STEPS * power / x)).argmin()]
 
 
 def about(users):
@@ -46,3 +46,12 @@ def about(users):
         if users >= size:
             return f"{users / size:g}{word}"
     return f"{users:,.0f}"
+
+
+def duration(users, per_day):
+    """Write how long so many users take to come."""
+    days = users / per_day
+    if days < 1.25:
+        return "within a day"
+    unit, word = (7, "weeks") if days >= 60 else (1, "days")
+    return f"{rounded(days / unit):g} {word}"

@@ -20,7 +20,7 @@ def beliefs(levels):
     figure, ax = plots.axes(width=5.6, height=3.9)
     before = np.linspace(0, 1, 201)
     data = {"before": before}
-    shades = plt.get_cmap("Greys")(np.linspace(0.25, 0.6, len(levels)))
+    shades = plt.get_cmap("Greys")(np.linspace(0.15, 0.42, len(levels)))
     for eps, shade in zip(sorted(levels, reverse=True), shades):
         high = odds.belief(before, eps)
         low = odds.belief(before, -eps)
@@ -70,7 +70,7 @@ def low_bits(pair, start, count, shares):
 
     Returns (figure, data).
     """
-    size = {"height": 2.0, "width": 7.6, "width_ratios": [3, 1]}
+    size = {"height": 2.0, "width": 7.6, "width_ratios": [2.2, 1]}
     figure, (left, right) = plots.axes(1, 2, **size)
     data = combs(left, pair, start, count)
     places = range(len(shares))

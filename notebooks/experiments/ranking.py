@@ -1,5 +1,6 @@
 """Who is first in the nine panels: tables of the panels' executed pages, one under another."""
 
+import numpy as np
 import pandas as pd
 
 from ldpbo import originals, panels, plots, results, show
@@ -71,9 +72,30 @@ def counts(ranks):
         first = ranks.winner == name
         found[f"{name}-first"] = int(first.sum())
         found[f"{name}-clear"] = int((first & ranks.clear).sum())
-        found[f"{name}-mean"] = float(ranks[name].str[0].mean())
-    best = ranks[NAMES].map(lambda band: band[0]).min(axis=1)
-    return found | {"best": float(best.mean())}
+        found[f"{name}-mean"] = show.estimate(*overall(ranks[name]))
+    return found
+
+
+def overall(bands):
+    """Average (mean, low, high) over panels. Panels share seeds, so the ends are averaged as well:
+    an interval for the luck of the trials that holds however panels depend on each other."""
+    return tuple(np.mean(bands.tolist(), axis=0).tolist())
+
+
+def passed(first, second):
+    """Name the panels in which another algorithm has the smallest mean at the second setting than
+    at the first, and those of them where the difference of the two is clear at both.
+
+    first, second: the rows of a `ranking` at either setting.
+    """
+    both = first.merge(second, on="panel")
+    moved = both[both.winner_x != both.winner_y]
+    clear = [
+        row.panel
+        for row in moved.itertuples()
+        if row.winner_y in row.behind_x and row.winner_x in row.behind_y
+    ]
+    return list(moved.panel), clear
 
 
 def moma_counts(ranks):
@@ -90,6 +112,17 @@ def moma_counts(ranks):
         "moma-appendix": int((appendix.winner == "MoMA").sum()),
         "moma-behind": int(appendix.behind.map(lambda names: "MoMA" in names).sum()),
     }
+
+
+def first_words(ranks):
+    """Say in how many of these panels MoMA is first: "clearly first in all three panels"."""
+    first = ranks.winner == "MoMA"
+    clear = int((first & ranks.clear).sum())
+    total = len(ranks)
+    if clear == first.sum():
+        return f"clearly first in {panels.some_of(clear, total)} panels"
+    few = "none" if clear == 0 else panels.word(clear)
+    return f"first in {panels.some_of(int(first.sum()), total)} panels, clearly in {few}"
 
 
 def in_words(first, second):
@@ -119,6 +152,18 @@ def stand_in_text(ranks, ranks_own):
         f"Another algorithm than on the paper's own data is first {', and '.join(places)}. "
         "`make data` fetches the originals, and `make book` then runs on them."
     )
+
+
+def sizes_text(real, made):
+    """Say how many trials of how many rounds a panel had, on real data and on synthetic ones, from
+    the columns "T" and "trials" that the panels' pages keep."""
+    said = []
+    for size in (real, made):
+        trials, T = (int(size[name][0]) for name in ("trials", "T"))
+        said.append(f"{panels.word(trials)} trial{'s' * (trials != 1)} of {T:,} rounds")
+    if said[0] == said[1]:
+        return f"{said[0]} a panel"
+    return f"{said[0]} in each panel on real data and {said[1]} in each synthetic one"
 
 
 def note(panel, table):

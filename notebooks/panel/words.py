@@ -1,6 +1,8 @@
 """Sentences of a panel's page that are no result: its data, its sizes, what the curator clipped."""
 
-from ldpbo import panels, results
+import math
+
+from ldpbo import panels, results, show
 
 
 def data_text(data, both):
@@ -24,6 +26,17 @@ def caption(data):
     return f"{data[0].upper()}{data[1:]}, {results.data_label(data)}"
 
 
+def estimate(mean, low, high):
+    """Write a mean with its interval; an end near 0 has the digits that show its side."""
+    digits = 2
+    while digits < 5 and any(0 < abs(end) < 0.5 * 10**-digits for end in (low, high)):
+        digits += 1
+    if digits == 2 or not math.isfinite(low):
+        return show.estimate(mean, low, high)
+    ends = f"[{low:.{digits}f}, {high:.{digits}f}]"
+    return show.typeset(f"{mean:.2f} {ends}").replace("-", "−")
+
+
 def sure_text(trials, T, settings):
     """Say what the answer rests on: how many trials, how long, and at which settings."""
     several = f"{panels.word(trials)} trial" + ("" if trials == 1 else "s")
@@ -43,6 +56,7 @@ def clipped_text(runs, eps):
         )
     clipped = sum(int(run.records["clipped"].sum()) for run in runs.values())
     return (
-        f"The curator clipped {panels.word(clipped)} rewards in all runs of this page. $B$ and $R$ "
-        "are computed from the very function and rewards that are to be protected, as in the paper."
+        f"In all runs of this page together the curator clipped {panels.word(clipped)} rewards. "
+        "$B$ and $R$ are computed from the very function and rewards that are to be protected, as "
+        "in the paper."
     )

@@ -30,14 +30,29 @@ def measure(T, eps, trials, seed):
     return found
 
 
-def users(curve, share):
-    """Name the number of visitors from which on the relative regret stays below a share."""
+def first_below(curve, share):
+    """Find the number of visitors from which on the relative regret stays below a share; None if it
+    does not within the run."""
     t, values = curve
     above = np.flatnonzero(values >= share)
     if above.size and above[-1] == len(t) - 1:
-        return f"more than {t[-1]:,}"
-    first = int(t[above[-1] + 1]) if above.size else int(t[0])
+        return None
+    return int(t[above[-1] + 1]) if above.size else int(t[0])
+
+
+def users(curve, share):
+    """Write `first_below` for the prose."""
+    first = first_below(curve, share)
+    if first is None:
+        return f"more than {curve[0][-1]:,}"
     return f"{first:,}" if first < 1000 else f"about {round(first, -2):,}"
+
+
+def times_fewer(many, few):
+    """Compare two numbers of visitors in words: "about 12 times fewer"."""
+    if many is None or few is None:
+        return "fewer"
+    return f"about {many / few:.0f} times fewer"
 
 
 def draw(curves):

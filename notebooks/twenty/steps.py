@@ -25,9 +25,11 @@ SCRIPT = """<script>(() => {
   let at = 0;
   const go = (to) => {
     at = Math.max(0, Math.min(frames.length - 1, to));
+    const held = document.activeElement;
     frames.forEach((frame, i) => { frame.hidden = i !== at; });
     back.disabled = at === 0;
     next.disabled = at === frames.length - 1;
+    if (held.disabled && box.contains(held)) box.focus(); // else the arrow keys would go nowhere
     count.textContent = `${at + 1} of ${frames.length}`;
   };
   back.addEventListener("click", () => go(at - 1));
