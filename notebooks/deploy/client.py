@@ -128,7 +128,11 @@ def visit(url, measure, eps, patience=60.0):
 
 
 def read_reward(asked):
-    return float(input(f"arm {asked['arm']} at {asked['point']}: your reward? "))
+    told = input(f"arm {asked['arm']} at {asked['point']}: your reward? ")
+    try:
+        return float(told)
+    except ValueError:
+        raise ValueError(f"reward = {told!r:.80}: must be a number") from None
 
 
 def main():
@@ -138,6 +142,8 @@ def main():
     options = parser.parse_args()
     try:
         print(visit(options.url, read_reward, options.eps))
+    except EOFError:
+        sys.exit("Stopped. No reward was given, and nothing was sent")
     except (Refused, OSError, ValueError) as error:
         sys.exit(f"Stopped. {error}")
 
