@@ -725,6 +725,13 @@ def test_an_arm_that_is_left_alone_has_no_regret(book):
     assert (found["arm"], found["regret"]) == (5, 0.0)
 
 
+def test_what_a_page_shows_to_be_read_or_copied_fits_into_88_columns():
+    own = ["add_your_own/algorithm.py", "add_your_own/curator.py", "add_your_own/rewards.py"]
+    for name in [*own, "deploy/experiment.py", "deploy/client.py", "deploy/client.mjs"]:
+        lines = (DEPLOY.parent / name).read_text("utf-8").splitlines()
+        assert max(map(len, lines)) <= 88, name
+
+
 # ---- Clients without dependencies ----------------------------------------------------------------
 
 

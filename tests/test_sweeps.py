@@ -361,7 +361,7 @@ def test_the_status_of_a_fresh_clone_says_what_is_stored_and_by_which_code():
         rows = list(csv.DictReader(path.read_text("utf-8").splitlines()))
         assert f"{path.stem}: {path.name} holds {len(rows)} rows by " in done.stdout
         assert rows[0]["code"] in done.stdout or rows[0]["code"] == CODE
-    holds = "tests/test_sweeps.py computes rows of it again, so it holds for this code"
+    holds = "it holds for this code while tests/test_sweeps.py, which computes rows again, passes"
     assert done.stdout.count(holds) == len(TABLES)
     assert done.stdout.count("  to make it again, ") == len(TABLES)
 
