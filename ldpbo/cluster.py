@@ -162,8 +162,8 @@ def users(
     """Sum the reports of counts[arm] users of each arm, (n,): all that leaves them."""
     rng = np.random.default_rng(seed)
     sums = np.zeros(len(counts))
-    for arm in np.flatnonzero(counts):
-        rewards = problem.sample(int(arm), rng, int(counts[arm]))
+    for arm in np.flatnonzero(counts).tolist():
+        rewards = problem.sample(arm, rng, int(counts[arm]))
         sums[arm] = curators[arm].privatise(rewards, rng).sum()
     return sums
 
@@ -175,7 +175,7 @@ def chunks(
     `users`. Each chunk has a seed of its own, and each arm the curator of this plan."""
     plan = learner.plan()
     arms = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(plan)), plan))
-    curators = {int(arm): learner.curator(int(arm)) for arm in np.flatnonzero(plan)}
+    curators = {arm: learner.curator(arm) for arm in np.flatnonzero(plan).tolist()}
     for i, start in enumerate(range(0, len(arms), size)):
         counts = np.bincount(arms[start : start + size], minlength=len(plan))
         yield learner.problem, curators, counts, [*seed, i]
