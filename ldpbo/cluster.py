@@ -14,7 +14,7 @@ import logging
 import os
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -157,29 +157,25 @@ def run_cell(cell: dict[str, Any]) -> dict[str, Any]:
 
 
 def users(
-    problem: core.Problem, curator: core.CTL, counts: np.ndarray, seed: Sequence[int]
+    problem: core.Problem, curators: Mapping[int, core.CTL], counts: np.ndarray, seed: Sequence[int]
 ) -> np.ndarray:
     """Sum the reports of counts[arm] users of each arm, (n,): all that leaves them."""
     rng = np.random.default_rng(seed)
     sums = np.zeros(len(counts))
-    for arm in np.flatnonzero(counts):
-        rewards = problem.sample(int(arm), rng, int(counts[arm]))
-        sums[arm] = curator.privatise(rewards, rng).sum()
+    for arm in np.flatnonzero(counts).tolist():
+        rewards = problem.sample(arm, rng, int(counts[arm]))
+        sums[arm] = curators[arm].privatise(rewards, rng).sum()
     return sums
 
 
 def chunks(
-    problem: core.Problem,
-    plan: np.ndarray,
-    size: int,
-    curators: Sequence[core.CTL],
-    seed: Sequence[int],
-) -> Iterator[tuple[core.Problem, core.CTL, np.ndarray, list[int]]]:
-    """Cut a batch, in random order, into chunks of `size` users: yield the arguments of `users`.
-
-    The chunks take turns at the curators, and each has a seed of its own.
-    """
-    arms = np.random.default_rng(seed).permutation(np.repeat(np.arange(problem.n), plan))
+    learner: core.PlannedLearner, size: int, seed: Sequence[int]
+) -> Iterator[tuple[core.Problem, dict[int, core.CTL], np.ndarray, list[int]]]:
+    """Cut a learner's plan, in random order, into chunks of `size` users: yield the arguments of
+    `users`. Each chunk has a seed of its own, and each arm the curator of this plan."""
+    plan = learner.plan()
+    arms = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(plan)), plan))
+    curators = {arm: learner.curator(arm) for arm in np.flatnonzero(plan).tolist()}
     for i, start in enumerate(range(0, len(arms), size)):
-        plays = np.bincount(arms[start : start + size], minlength=problem.n)
-        yield problem, curators[i % len(curators)], plays, [*seed, i]
+        counts = np.bincount(arms[start : start + size], minlength=len(plan))
+        yield learner.problem, curators, counts, [*seed, i]

@@ -16,6 +16,7 @@ import re
 import resource
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -444,7 +445,37 @@ def test_hundreds_of_clients_and_two_kills_lose_and_double_nothing(tmp_path):
     assert saved.batch == 2  # the second plan is under way
     assert found["best"] == ledger.standing(saved)
     assert found["lives"] == 3
-    assert 0 < found["tell"][0] <= found["tell"][1] < 10
+    for waits in (found["tell"], found["ask"], found["done"]):
+        assert len(waits) == 99 and waits[0] > 0 and waits == sorted(waits)
+    assert found["tell"][-1] < 10 and found["done"][-1] <= found["seconds"]
+    assert 200 < found["bytes"] < 500
+
+
+def test_simulated_users_at_a_terminal_say_in_a_sentence_what_became_of_them(server):
+    command = [sys.executable, str(DEPLOY / "users.py"), server.url, "7"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert re.match(r"7 reports counted in \d+\.\d s \(\d+ a second\); 0 came", done.stdout)
+    assert len(done.stdout.splitlines()) == 1 and len(done.stdout) < 120
+    command[-2] = "http://example.org"
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.stderr.startswith("Stopped. url = ") and "Traceback" not in done.stderr
+
+
+def test_a_server_started_by_a_script_in_the_background_saves_at_control_c(tmp_path):
+    """A shell without job control ignores SIGINT for what it starts with `&`."""
+    state = tmp_path / "learner.npz"
+    script = f'"{sys.executable}" "{DEPLOY / "server.py"}" "{state}" & echo $!; wait'
+    shell = subprocess.Popen(
+        ["sh", "-c", script], stdout=subprocess.PIPE, text=True, env=campaign.ENV
+    )
+    process = int(shell.stdout.readline())
+    try:
+        assert "listening on" in shell.stdout.readline()
+        os.kill(process, signal.SIGINT)
+        shell.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        os.kill(process, signal.SIGKILL)
+        raise
 
 
 def test_the_load_test_is_for_a_server_of_ones_own_and_stops_by_itself(server):
@@ -694,6 +725,13 @@ def test_an_arm_that_is_left_alone_has_no_regret(book):
     assert (found["arm"], found["regret"]) == (5, 0.0)
 
 
+def test_what_a_page_shows_to_be_read_or_copied_fits_into_88_columns():
+    own = ["add_your_own/algorithm.py", "add_your_own/curator.py", "add_your_own/rewards.py"]
+    for name in [*own, "deploy/experiment.py", "deploy/client.py", "deploy/client.mjs"]:
+        lines = (DEPLOY.parent / name).read_text("utf-8").splitlines()
+        assert max(map(len, lines)) <= 88, name
+
+
 # ---- Clients without dependencies ----------------------------------------------------------------
 
 
@@ -926,7 +964,11 @@ def test_the_python_client_asks_a_person(server):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("arm ")
     assert done.stdout.endswith("your reward? counted\n")
-    for eps, reward, why in (("0.5", "0.7", "eps <= 0.5"), ("2", "much", "could not convert")):
+    refused = {"much": "reward = 'much': must be a number", "": "No reward was given"}
+    for eps, reward, why in (
+        ("0.5", "0.7", "eps <= 0.5"),
+        *(("2", *pair) for pair in refused.items()),
+    ):
         command[-1] = f"--eps={eps}"
         done = subprocess.run(command, input=reward, capture_output=True, text=True, timeout=60)
         assert done.returncode == 1 and "Traceback" not in done.stderr

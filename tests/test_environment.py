@@ -159,6 +159,18 @@ def test_a_folder_that_may_not_be_written_is_a_message_and_enough_where_all_is_t
     assert made("venv").returncode == 0
 
 
+def test_an_environment_whose_interpreter_may_not_be_run_is_made_again_or_said(make):
+    """As where another user made it with a Python in a folder of their own."""
+    assert make("venv").returncode == 0
+    link = make.root / ".venv/bin/python"
+    link.unlink()
+    link.write_text("")  # there, and nobody may run it
+    (make.root / ".venv.lock").unlink()
+    (make.root / ".venv.lock").mkdir()  # stands for a folder that is read-only
+    done = make("venv")
+    assert done.returncode != 0 and "make needs to write .venv" in done.stderr
+
+
 def test_in_a_checkout_that_may_not_be_written_the_programs_work_elsewhere(tmp_path, monkeypatch):
     """What builds share goes where --out says; a status is read without a lock."""
     monkeypatch.syspath_prepend(ROOT / "tools")

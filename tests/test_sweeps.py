@@ -361,23 +361,38 @@ def test_the_status_of_a_fresh_clone_says_what_is_stored_and_by_which_code():
         rows = list(csv.DictReader(path.read_text("utf-8").splitlines()))
         assert f"{path.stem}: {path.name} holds {len(rows)} rows by " in done.stdout
         assert rows[0]["code"] in done.stdout or rows[0]["code"] == CODE
-    holds = "tests/test_sweeps.py computes rows of it again, so it holds for this code"
+    holds = "it holds for this code while tests/test_sweeps.py, which computes rows again, passes"
     assert done.stdout.count(holds) == len(TABLES)
     assert done.stdout.count("  to make it again, ") == len(TABLES)
 
 
-def test_the_chunks_of_a_batch_are_its_plan_cut_and_shuffled():
-    problem, plan = core.synthetic_problem(seed=1, n=7), np.array([3, 0, 11, 1, 0, 8, 2])
-    jobs = list(cluster.chunks(problem, plan, 4, ["a", "b", "c"], [5, 2]))
-    assert [job[1] for job in jobs] == ["a", "b", "c", "a", "b", "c", "a"] and [
-        job[3] for job in jobs
-    ] == [[5, 2, i] for i in range(7)]
-    assert np.array_equal(sum(job[2] for job in jobs), plan) and [job[2].sum() for job in jobs] == [
-        4
-    ] * 6 + [1]
-    assert jobs[0][2].tolist() != [3, 0, 1, 0, 0, 0, 0]  # the plan's own order
-    other = next(cluster.chunks(problem, plan, 4, ["a"], [5, 3]))
-    assert not np.array_equal(jobs[0][2], other[2])
+def test_the_chunks_of_a_batch_are_its_plan_cut_and_shuffled_each_arm_with_its_own_curator():
+    problem = core.synthetic_problem(seed=1, n=30)
+    options = dict(eps=2.0, curator=core.OneBit, constants="proved", schedule="double")
+    learner = core.make("PE", problem, None, **options, rng=0)
+    for batch in range(4):
+        plan = learner.plan()
+        jobs = list(cluster.chunks(learner, 300, [5, batch]))
+        counts = [job[2] for job in jobs]
+        assert np.array_equal(sum(counts), plan)
+        assert {int(c.sum()) for c in counts[:-1]} == {300} and counts[-1].sum() <= 300
+        assert [job[3] for job in jobs] == [[5, batch, i] for i in range(len(jobs))]
+        own = {arm: vars(learner.curator(arm)) for arm in range(30) if plan[arm]}
+        assert {arm: vars(curator) for arm, curator in jobs[0][1].items()} == own
+        learner.tell_sums(plan, sum(cluster.users(*job) for job in jobs))
+    assert len({curator.centre for curator in jobs[0][1].values()}) > 1  # windows of their own
+    in_order = np.repeat(np.arange(30), plan)[:300]
+    assert not np.array_equal(counts[0], np.bincount(in_order, minlength=30))
+    other = next(cluster.chunks(learner, 300, [6, 0]))
+    assert not np.array_equal(next(cluster.chunks(learner, 300, [5, 0]))[2], other[2])
+
+
+def test_the_users_of_a_chunk_report_by_the_curator_of_their_arm():
+    problem = core.synthetic_problem(seed=1, n=3)
+    curators = {0: core.OneBit(1.0, 1.0, 1.0), 2: core.OneBit(1.0, 0.5, 0.0, 7.0)}
+    sums = cluster.users(problem, curators, np.array([1, 0, 1]), [3])
+    low, high = (curators[2].centre + sign * curators[2].scale for sign in (-1, 1))
+    assert abs(sums[0]) == curators[0].scale and sums[1] == 0 and sums[2] in (low, high)
 
 
 def test_workers_do_not_import_matplotlib():
@@ -427,6 +442,22 @@ def test_tuned_takes_the_scale_with_the_smallest_mean_of_the_same_play(tmp_path)
     with pytest.raises(Stop, match="no rows to tune"):
         grids.expand(grid, tmp_path)
     grids.read.cache_clear()
+
+
+def test_the_grid_and_the_commands_that_the_page_on_campaigns_prints_are_taken(monkeypatch):
+    page = json.loads((ROOT / "notebooks/campaign.ipynb").read_text("utf-8"))
+    prose = "\n".join("".join(c["source"]) for c in page["cells"] if c["cell_type"] == "markdown")
+    (printed,) = re.findall(r"```yaml\n(.*?)```", prose, flags=re.S)
+    cells = grids.expand(yaml.safe_load(printed))
+    assert len(cells) == 3 * 2 * 3 and {len(cell["plays"]) for cell in cells} == {3 * 2 * 2}
+    for cell in (cells[0], cells[-1]):
+        found = cluster.run_cell(cell | {"T": 60})
+        assert len(found["rows"]) == 12, found
+    commands = re.findall(r"^python tools/(sweep.py mine.yml .*?) +#", prose, flags=re.M)
+    assert len(commands) == 3
+    for command in commands:
+        monkeypatch.setattr(sys, "argv", command.split())
+        assert sweep.arguments().out == Path("mine.csv")
 
 
 def test_a_cell_named_twice_is_refused():

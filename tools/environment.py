@@ -33,7 +33,7 @@ def origin():
 def is_ready():
     """Tell whether .venv was made from the same, and with the interpreter that PYTHON names."""
     stamp = VENV / ".ready"
-    if not (stamp.is_file() and (VENV / "bin/python").exists()):
+    if not (stamp.is_file() and os.access(VENV / "bin/python", os.X_OK)):
         return False
     made = stamp.read_text("utf-8").splitlines()
     return made == origin() if os.environ.get("PYTHON") else made[:1] == origin()[:1]

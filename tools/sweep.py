@@ -149,7 +149,7 @@ def describe_table(target):
     data = ", ".join(sorted({row["data"] for row in rows}))
     return (
         f"{target.name} holds {len(rows)} rows by {made}, on {data};"
-        " tests/test_sweeps.py computes rows of it again, so it holds for this code"
+        " it holds for this code while tests/test_sweeps.py, which computes rows again, passes"
     )
 
 

@@ -4,7 +4,7 @@ import ldpbo_core as core
 
 
 class Clicks(core.Problem):
-    """A reward is +1 with probability (1 + f)/2, else -1: a user is a uniform number."""
+    """A reward is +1 with probability (1 + f)/2, else -1; a user is a random number."""
 
     def draw(self, rng, size=None):
         return rng.random(size)

@@ -1,4 +1,4 @@
-"""Figures of the page on a million users."""
+"""The figure of the page on a million users."""
 
 import numpy as np
 
@@ -7,20 +7,24 @@ from ldpbo import plots
 DARK = "#222222"
 
 
-def survivors(f, users, active):
-    """Draw the mean rewards f, and below them which arms each batch leaves.
+def survivors(f, users, active, counted):
+    """Draw the mean rewards f, and below them which arms each batch leaves, and how many.
 
-    users: of each batch; active (batches, arms).
+    users: so far, after each batch; active (batches, arms); counted: batches that were played user
+    by user, above the line.
     """
-    figure, (top, bottom) = plots.axes(2, 1, height=1.9, height_ratios=[1, 1.6])
+    height = {"height": 2.6, "height_ratios": [1, 2.6]}
+    figure, (top, bottom) = plots.axes(2, 1, **height)
     arms = 1 + np.arange(len(f))
     best = arms[np.argmax(f)]
     _rewards(top, arms, f, best)
     _rows(bottom, arms, active)
-    totals = [f"{total:,}" for total in np.cumsum(users)]
-    bottom.set_yticks(range(len(active)), totals, fontsize=8)
+    bottom.set_yticks(range(len(active)), [f"{total:,}" for total in users], fontsize=7.5)
     bottom.set(xlabel="arm", ylabel="after so many users")
     bottom.axvline(best, color=DARK, linewidth=0.8, linestyle=":")
+    if counted < len(active):
+        bottom.axhline(counted - 0.5, color=plots.COLORS["TGP"], linewidth=1.2)
+    _counts(bottom, active)
     for ax in (top, bottom):
         ax.set_xlim(0, len(f) + 1)
     return figure
@@ -45,3 +49,12 @@ def _rows(ax, arms, active):
         ax.barh(height, 0.9, 0.8, left=left, color=colors, linewidth=0)
     ax.set_ylim(len(active) - 0.5, -0.5)
     ax.grid(False)
+
+
+def _counts(ax, active):
+    """Write how many arms each batch leaves, to the right of its row."""
+    right = ax.secondary_yaxis("right")
+    right.set_yticks(range(len(active)), [str(kept.sum()) for kept in active], fontsize=7.5)
+    right.set_ylabel("arms left")
+    right.spines["right"].set_visible(False)
+    right.tick_params(length=0)

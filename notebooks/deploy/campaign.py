@@ -85,7 +85,7 @@ class Server:
 def visits(url, users, **options):
     """A process brings so many users; options: of users.py."""
     given = [f"--{name}={value}" for name, value in options.items()]
-    command = [sys.executable, str(HERE / "users.py"), url, str(users), *given]
+    command = [sys.executable, str(HERE / "users.py"), url, str(users), "--json", *given]
     pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return subprocess.Popen(command, env=ENV, **pipes)
 

@@ -1,21 +1,22 @@
-// One visit of one user, in a browser or in Node: ask for an arm, try it, hide the reward in one
-// bit, tell that bit. One file, no packages:
+// One visit of one user, in a browser or in Node: ask for an arm, try it, hide the
+// reward in one bit, tell that bit. One file, no packages:
 //
 //     import { visit } from "./client.mjs";
 //     await visit(url, async ({ arm, point }) => reward, { eps: 2 });
 //
-// The reward never leaves this program. A report is made once: a client that gets no answer sends
-// the same report again, since a second one of the same reward would spend eps twice. What the
-// server says of the curator is not trusted: a curator that would reveal more than eps is refused.
+// The reward never leaves this program. A report is made once: a client that gets no
+// answer sends the same report again, since a second one of the same reward would spend
+// eps twice. What the server says of the curator is not trusted: a curator that would
+// reveal more than eps is refused.
 //
-// client.py is the same for Python; vectors.json has inputs and the reports of both. In Node from
-// version 20 on. A page of another origin needs the server's option --origin.
+// client.py is the same for Python; vectors.json has inputs and the reports of both. In
+// Node from version 20 on. A page of another origin needs the server's option --origin.
 
-const AWAY = [502, 503, 504]; // statuses of a server that is busy or being started: try again
+const AWAY = [502, 503, 504]; // a server that is busy or being started: try again
 const GONE = 410;
 const ROUNDING = 2 ** -51; // of what the curator reveals
 
-/** The server refuses, or is refused: a status (0: by this client), and why in words. */
+/** The server refuses, or is refused: a status (0: by this client), and why. */
 export class Refused extends Error {
   constructor(status, why) {
     super(why);
@@ -37,7 +38,7 @@ export function systemBits() {
 /**
  * The one-bit report of a reward: centre + scale or centre - scale.
  *
- * A BigInt is compared with a double exactly, so the comparison moves the probability by less than
+ * A BigInt is compared with a double exactly, so the probability moves by less than
  * 2^-64.
  */
 export function report(reward, curator, draw = systemBits()) {
@@ -52,23 +53,27 @@ export function report(reward, curator, draw = systemBits()) {
 export function checkCurator(curator, eps) {
   const { centre, bound, scale } = curator;
   const numbers = [centre, bound, scale].every(Number.isFinite);
-  const most = scale * (Math.tanh(eps / 2) + ROUNDING); // then the odds are within e^{+-eps}
+  const most = scale * (Math.tanh(eps / 2) + ROUNDING); // odds are within e^{+-eps}
   if (!(numbers && 0 < bound && bound <= most)) {
     const given = JSON.stringify(curator);
-    throw new Refused(0, `curator = ${given}: must be a one-bit curator of eps <= ${eps}`);
+    const wanted = `must be a one-bit curator of eps <= ${eps}`;
+    throw new Refused(0, `curator = ${given}: ${wanted}`);
   }
 }
 
 /** The server's answer; the call is made again while the server is away or busy. */
 export async function call(url, body, patience = 60) {
   const end = Date.now() + 1000 * patience;
-  const request = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  const posted = { method: "POST", body: JSON.stringify(body) };
+  const request = body === undefined ? {} : posted;
   for (let wait = 20; ; wait = Math.min(2 * wait, 1000)) {
     try {
-      const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(10_000) });
+      const signal = AbortSignal.timeout(10_000);
+      const answer = await fetch(url, { ...request, signal });
       const text = await answer.text();
       if (answer.ok) return JSON.parse(text);
-      if (!AWAY.includes(answer.status) || Date.now() > end) throw new Refused(answer.status, text);
+      const away = AWAY.includes(answer.status);
+      if (!away || Date.now() > end) throw new Refused(answer.status, text);
     } catch (error) {
       if (error instanceof Refused || Date.now() > end) throw error;
     }
@@ -79,16 +84,17 @@ export async function call(url, body, patience = 60) {
 
 /** A ticket, an arm and its curator; null when the experiment is over. */
 export async function ask(url, patience) {
+  // the server knows a repeated question by this word
   const word = systemBits().toString(16) + systemBits().toString(16);
   try {
-    return await call(`${url}/ask?visit=${word}`, undefined, patience); // known again by its word
+    return await call(`${url}/ask?visit=${word}`, undefined, patience);
   } catch (error) {
     if (error.status === GONE) return null;
     throw error;
   }
 }
 
-/** The report is counted once, however often it has to be sent -> "counted", or "late". */
+/** The report is counted once, however often it is sent -> "counted", or "late". */
 export async function tell(url, ticket, told, patience) {
   try {
     await call(`${url}/tell`, { ticket, report: told }, patience);
@@ -100,9 +106,10 @@ export async function tell(url, ticket, told, patience) {
 }
 
 /**
- * One user comes and goes -> "counted", "late" (after the lease), or "over" (nobody is asked).
+ * One user comes and goes -> "counted", "late" (after the lease), or "over".
  *
- * measure: what the user's device does, from the server's answer to a reward, or a promise of one.
+ * measure: what the user's device does, from the server's answer to a reward, or to a
+ * promise of one.
  * eps: what the user was promised.
  */
 export async function visit(url, measure, { eps, patience } = {}) {

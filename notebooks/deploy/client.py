@@ -1,16 +1,17 @@
-"""One visit of one user: ask for an arm, try it, hide the reward in one bit, tell that bit.
+"""One visit of one user: ask for an arm, try it, hide the reward in a bit, tell that.
 
-    python client.py URL --eps 2        # prints the arm, reads the reward, sends one bit
+    python client.py URL --eps 2    # prints the arm, reads the reward, sends one bit
 
 One file, Python's standard library only: copy it into your program and call
 
-    visit(url, measure, eps=2.0)        # measure({"arm", "point", ...}) -> the user's reward
+    visit(url, measure, eps=2.0)    # measure({"arm", "point", ...}) -> a user's reward
 
-The reward never leaves this process. A report is made once: a client that gets no answer sends the
-same report again, since a second one of the same reward would spend eps twice. What the server says
-of the curator is not trusted: a curator that would reveal more than eps is refused.
+The reward never leaves this process. A report is made once: a client that gets no
+answer sends the same report again, since a second one of the same reward would spend
+eps twice. What the server says of the curator is not trusted: a curator that would
+reveal more than eps is refused.
 
-client.mjs is the same for browsers and Node; vectors.json has inputs and the reports of both.
+client.mjs is the same for browsers and Node; vectors.json has inputs and reports.
 """
 
 import argparse
@@ -30,7 +31,7 @@ ROUNDING = 2.0**-51  # of what the curator reveals
 
 
 class Refused(Exception):
-    """The server refuses, or is refused: a status (0: by this client), and why in words."""
+    """The server refuses, or is refused: a status (0: by this client), and why."""
 
     def __init__(self, status, why):
         super().__init__(why)
@@ -46,8 +47,8 @@ def chance(reward, curator):
 def report(reward, curator, draw=None):
     """The one-bit report of a reward: centre + scale or centre - scale.
 
-    draw: 64 random bits as an integer; left out, they come from the system. An integer is compared
-    with a double exactly, so the comparison moves the probability by less than 2^-64.
+    draw: 64 random bits as an integer; left out, they come from the system. An integer
+    is compared with a double exactly, so the probability moves by less than 2^-64.
     """
     if (
         isinstance(reward, bool)
@@ -67,13 +68,15 @@ def check_curator(curator, eps):
     numbers = [curator.get(name) for name in ("centre", "bound", "scale")]
     if all(isinstance(x, (int, float)) and math.isfinite(x) for x in numbers):
         _, bound, scale = numbers
-        if 0 < bound <= scale * (math.tanh(eps / 2) + ROUNDING):  # the odds are within e^{+-eps}
+        most = scale * (math.tanh(eps / 2) + ROUNDING)  # then odds are within e^{+-eps}
+        if 0 < bound <= most:
             return
-    raise Refused(0, f"curator = {curator!r:.200}: must be a one-bit curator of eps <= {eps!r}")
+    wanted = f"must be a one-bit curator of eps <= {eps!r}"
+    raise Refused(0, f"curator = {curator!r:.200}: {wanted}")
 
 
 def call(url, body=None, patience=60.0):
-    """The server's answer, a dict; the call is made again while the server is away or busy."""
+    """The server's answer, a dict; the call is made again while it is away or busy."""
     data = None if body is None else json.dumps(body).encode()
     end = time.monotonic() + patience
     wait = 0.02
@@ -83,8 +86,9 @@ def call(url, body=None, patience=60.0):
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             if error.code not in AWAY or time.monotonic() > end:
-                raise Refused(error.code, error.read(1000).decode(errors="replace")) from None
-        except (OSError, http.client.HTTPException):  # away, or gone in the middle of an answer
+                why = error.read(1000).decode(errors="replace")
+                raise Refused(error.code, why) from None
+        except (OSError, http.client.HTTPException):  # away, or gone in mid-answer
             if time.monotonic() > end:
                 raise
         time.sleep(wait * random.uniform(0.5, 1.5))  # not all at once
@@ -103,7 +107,7 @@ def ask(url, patience=60.0):
 
 
 def tell(url, ticket, told, patience=60.0):
-    """The report is counted once, however often it has to be sent -> "counted", or "late"."""
+    """The report is counted once, however often it is sent -> "counted", or "late"."""
     try:
         call(f"{url}/tell", {"ticket": ticket, "report": told}, patience)
     except Refused as refused:
@@ -114,7 +118,7 @@ def tell(url, ticket, told, patience=60.0):
 
 
 def visit(url, measure, eps, patience=60.0):
-    """One user comes and goes -> "counted", "late" (after the lease), or "over" (nobody is asked).
+    """One user comes and goes -> "counted", "late" (after the lease), or "over".
 
     measure: what the user's device does, from the server's answer to a reward.
     eps: what the user was promised.
@@ -128,16 +132,23 @@ def visit(url, measure, eps, patience=60.0):
 
 
 def read_reward(asked):
-    return float(input(f"arm {asked['arm']} at {asked['point']}: your reward? "))
+    told = input(f"arm {asked['arm']} at {asked['point']}: your reward? ")
+    try:
+        return float(told)
+    except ValueError:
+        raise ValueError(f"reward = {told!r:.80}: must be a number") from None
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("url")
-    parser.add_argument("--eps", type=float, required=True, help="refuse to reveal more")
+    more = "refuse to reveal more"
+    parser.add_argument("--eps", type=float, required=True, help=more)
     options = parser.parse_args()
     try:
         print(visit(options.url, read_reward, options.eps))
+    except EOFError:
+        sys.exit("Stopped. No reward was given, and nothing was sent")
     except (Refused, OSError, ValueError) as error:
         sys.exit(f"Stopped. {error}")
 

@@ -148,9 +148,10 @@ def main():
     except OSError as error:  # a folder that may not be written, a port that is taken
         where = error.filename or f"port {options.port}"
         sys.exit(f"Stopped. {where}: {error.strerror}")
-    print(f"listening on http://127.0.0.1:{server.server_port}", flush=True)
-    signal.signal(signal.SIGTERM, stop)
+    for number in (signal.SIGTERM, signal.SIGINT):  # SIGINT is ignored where a script says "&"
+        signal.signal(number, stop)
     try:
+        print(f"listening on http://127.0.0.1:{server.server_port}", flush=True)
         server.serve_forever()
     except KeyboardInterrupt:
         book.close()

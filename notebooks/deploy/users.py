@@ -1,10 +1,10 @@
 """Simulated users visit a server, many at once: for the page, the tests and the load test.
 
-    python users.py URL VISITS [--clients 1] [--seed SEED] [--seconds 600]
+    python users.py URL VISITS [--clients 1] [--seed SEED] [--seconds 600] [--json]
 
 They stop by themselves, after so many visits or seconds, and visit this machine only. With a seed
-their rewards and bits are repeatable; a deployed client has none. Prints a line of JSON, see
-`crowd`.
+their rewards and bits are repeatable; a deployed client has none. What became of them is said in a
+sentence, or with --json in full, see `crowd`.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import json
 import math
 import random
 import statistics
+import sys
 import threading
 import time
 import urllib.parse
@@ -51,15 +52,18 @@ def source(seed, ticket):
 class Crowd:
     """Clients that share a number of visits, and what became of them."""
 
-    def __init__(self, url, visits, seed, end):
+    def __init__(self, url, visits, seed, seconds):
         self.url = url
         self.seed = seed
-        self.end = end
+        self.start = time.monotonic()
+        self.end = self.start + seconds
         self.turns = iter(range(visits))
         self.lock = threading.Lock()
         self.outcomes = collections.Counter()
         self.reports = collections.Counter()  # (arm, report): how often it was counted
         self.seconds = {"ask": [], "tell": []}
+        self.done = []  # seconds from the start until a report was counted
+        self.bytes = 0  # of the messages of counted reports
         self.error = None
 
     def run(self):
@@ -94,6 +98,8 @@ class Crowd:
             self.seconds["tell"].append(told_for)
             if outcome == "counted":
                 self.reports[asked["arm"], told] += 1
+                self.done.append(time.monotonic() - self.start)
+                self.bytes += message_bytes(asked, told)
         self.note(outcome)
 
     def note(self, outcome):
@@ -101,13 +107,20 @@ class Crowd:
             self.outcomes[outcome] += 1
 
 
+def message_bytes(asked, told):
+    """The bytes of what a counted visit sends and gets, without the headers of HTTP."""
+    sent = {"ticket": asked["ticket"], "report": told}
+    return sum(len(json.dumps(message)) for message in (asked, sent, {"counted": True}))
+
+
 def crowd(url, visits, clients=1, seed=None, seconds=600.0):
     """So many clients at once make so many visits together -> dict.
 
     counted, late, over: visits with that outcome. reports: [arm, report, how many were counted].
-    seconds, rate: how long it took, and counted reports a second. ask, tell: seconds that half and
-    95 % of the calls took at most, until the answer was there; asking includes waiting for a plan
-    whose plays are all out.
+    seconds, rate: how long it took, and counted reports a second. bytes: of a counted visit's
+    messages. done: seconds after which each hundredth of the reports was counted. ask, tell:
+    seconds that each hundredth of the calls took at most, until the answer was there; asking
+    includes waiting for a plan whose plays are all out.
     """
     host = urllib.parse.urlsplit(url).hostname
     if host != "127.0.0.1" or not 1 <= clients <= MOST:
@@ -115,8 +128,7 @@ def crowd(url, visits, clients=1, seed=None, seconds=600.0):
             f"url = {url!r}, clients = {clients!r}: must be a server on 127.0.0.1, and from 1 to "
             f"{MOST} clients; this is a load test for a server of one's own"
         )
-    start = time.monotonic()
-    people = Crowd(url, visits, seed, start + seconds)
+    people = Crowd(url, visits, seed, seconds)
     threads = [threading.Thread(target=people.run) for _ in range(clients)]
     for thread in threads:
         thread.start()
@@ -124,7 +136,7 @@ def crowd(url, visits, clients=1, seed=None, seconds=600.0):
         thread.join()
     if people.error:
         raise people.error
-    taken = time.monotonic() - start
+    taken = time.monotonic() - people.start
     counted = people.outcomes["counted"]
     outcomes = {name: people.outcomes[name] for name in ("counted", "late", "over")}
     return {
@@ -132,16 +144,23 @@ def crowd(url, visits, clients=1, seed=None, seconds=600.0):
         "reports": [[arm, told, n] for (arm, told), n in sorted(people.reports.items())],
         "seconds": taken,
         "rate": counted / taken,
+        "bytes": people.bytes / max(counted, 1),
+        "done": percentiles(people.done),
         **{name: percentiles(times) for name, times in people.seconds.items()},
     }
 
 
 def percentiles(times):
-    """The median and the 95th percentile; None where there are too few."""
-    if len(times) < 2:
-        return None
-    cuts = statistics.quantiles(times, n=20)
-    return [cuts[9], cuts[18]]
+    """The 1st to the 99th percentile; None where there are too few."""
+    return statistics.quantiles(times, n=100, method="inclusive") if len(times) > 1 else None
+
+
+def summary(found):
+    """What became of the visits, in a sentence."""
+    reports = f"{found['counted']} reports counted in {found['seconds']:.1f} s"
+    late = f"{found['late']} came too late"
+    over = f"{found['over']} found the experiment over"
+    return f"{reports} ({found['rate']:.0f} a second); {late}, {over}"
 
 
 def main():
@@ -151,7 +170,14 @@ def main():
     parser.add_argument("--clients", type=int, default=1)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--seconds", type=float, default=600.0)
-    print(json.dumps(crowd(**vars(parser.parse_args()))))
+    parser.add_argument("--json", action="store_true", help="for programs")
+    options = vars(parser.parse_args())
+    in_full = options.pop("json")
+    try:
+        found = crowd(**options)
+    except (client.Refused, OSError, ValueError) as error:
+        sys.exit(f"Stopped. {error}")
+    print(json.dumps(found) if in_full else summary(found))
 
 
 if __name__ == "__main__":

@@ -21,22 +21,18 @@ def contours(ax, points, values, *, low, high, plays=(), title="", cmap="viridis
 
 
 def users(found, data):
-    """Draw relative regret against users for each function, {name: (users, shares (trials, ...))}:
-    single runs thin, their mean thick. The columns go into `data`."""
-    figure, ax = plots.axes(height=2.9)
-    for name, dashes in zip(found, ("-", "--", "-.")):
-        so_far, runs = found[name]
+    """Draw relative regret against users, {function: (users, shares (trials, ...))}: single runs
+    thin, their mean thick. The columns go into `data`."""
+    figure, panels = plots.axes(1, len(found), share=True, height=2.5)
+    style = plots.line_style("GP-UCB", marker=None, label=None)
+    for ax, (name, (so_far, runs)) in zip(panels, found.items()):
         mean = runs.mean(axis=0)
-        style = plots.line_style("GP-UCB", marker=None, linestyle=dashes, label=None)
         ax.plot(so_far, runs.T, linewidth=0.6, **style)
-        ax.plot(so_far, mean, **style | {"label": f"GP-UCB, {name}"})
+        ax.plot(so_far, mean, **style)
+        ax.axhline(1, **plots.line_style("uniform", label=None))
+        ax.set(title=name, xscale="log", xlabel="users", ylim=(0, None))
         data |= {"users": so_far, f"{name}, mean": mean}
-    uniform = plots.line_style("uniform", label=None)
-    ax.axhline(1, **uniform)
-    end = so_far[-1], 1.03
-    ax.annotate("uniform play", end, ha="right", fontsize=8.5, color=uniform["color"])
-    ax.set(xscale="log", xlabel="users", ylabel="regret / uniform play", ylim=(0, 1.6))
-    ax.legend(loc="lower left")
+    panels[0].set_ylabel("regret / uniform play")
     return figure
 
 
@@ -47,8 +43,9 @@ def few_users(curves, keys, levels):
     figure, grid = plots.axes(len(levels), functions, share=True, height=2.1)
     for ax, key in zip(grid.T.flat, keys):
         function, eps = key
-        _runs(ax, curves[key])
-        ax.set(title=f"{function}, ε = {eps:g}", ylim=(0, 2))
+        table = curves[key]
+        _runs(ax, table[table.t >= table.t.max() / 10])
+        ax.set(title=f"{function}, ε = {eps:g}", ylim=(0, None), xlim=0)
     for ax in grid[-1]:
         ax.set_xlabel("round $t$")
     for ax in grid[:, 0]:
@@ -147,6 +144,6 @@ def _cost(ax, table, axis):
         milliseconds = 1000 * part.seconds
         ax.plot(part[axis], milliseconds, **plots.line_style(name))
     reads = table.groupby(axis).read.min()
-    style = {"color": "black", "linestyle": ":", "label": "reading the features once"}
+    style = {"color": "black", "linestyle": ":", "label": "one product with $Z$"}
     ax.plot(reads.index, 1000 * reads, **style)
     ax.set_yscale("log")

@@ -9,14 +9,24 @@ from ldpbo import results
 MARKS = 61  # numbers of users at which a run is drawn
 
 
+SELDOM = dict(name="GP-UCB", curator=core.OneBit, switch=0.1, lam=None)  # chooses seldom
+
+
 def shares(problem, users, *, trials, seed, **options):
     """Play GP-UCB on one-bit reports, switching seldom -> (users so far, regret over that of
     uniform play (trials, users so far))."""
-    given = dict(name="GP-UCB", curator=core.OneBit, switch=0.1, lam=None)
-    run = core.simulate_batches(problem, users, trials=trials, seed=seed, **given, **options)
-    so_far = np.geomspace(10, users, MARKS)
+    given = SELDOM | options
+    run = core.simulate_batches(problem, users, trials=trials, seed=seed, **given)
+    so_far = np.geomspace(100, users, MARKS)
     found = run.regret / (run.t * run.uniform[:, None])
     return so_far, np.array([np.interp(so_far, run.t, one) for one in found])
+
+
+def choices(problem, users, seed, eps):
+    """Count how often the same learner chooses a candidate in one run."""
+    learner = core.make(problem=problem, T=users, eps=eps, rng=seed, **SELDOM)
+    draws = np.random.default_rng([seed, 1]), np.random.default_rng([seed, 2])
+    return sum(1 for _ in core.play_batches(learner, *draws))
 
 
 def together(laplace, bits):
