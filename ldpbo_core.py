@@ -296,7 +296,7 @@ class Problem:
         parts = [repr(self.name or "unnamed"), f"{self.n} arms", *bounds, f"{self.noise} noise"]
         return f"{type(self).__name__}({', '.join(parts)})"
 
-    @property
+    @functools.cached_property
     def n(self) -> int:
         return len(vars(self)["K"] if self.points is None else self.points)
 
@@ -1097,12 +1097,12 @@ class SketchedLearner(Learner):
         """
         u = self.rng.random(self.problem.n)
         counts = self.posterior.counts.copy()
-        counts[arm] += 1
-        played = counts.nonzero()[0]  # Alg. 4, l. 1-3
+        counts[arm] += 1  # Alg. 4, l. 1-3
         if self.q == math.inf:
-            return played
-        p = np.minimum(min(self.q, 1e280) * self.posterior.leverage[played], 1.0)  # Alg. 4, l. 4
-        return played[u[played] < 1.0 - (1.0 - p) ** counts[played]]  # Alg. 4, l. 5
+            return counts.nonzero()[0]
+        p = np.minimum(min(self.q, 1e280) * self.posterior.leverage, 1.0)  # Alg. 4, l. 4
+        kept = u < 1.0 - (1.0 - p) ** counts  # Alg. 4, l. 5; an arm never played is not kept
+        return kept.nonzero()[0]
 
 
 class ATA(SketchedLearner):
