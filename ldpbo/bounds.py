@@ -321,14 +321,15 @@ def _log_inverse_density(xi2, d, nu, lengthscale):
     )
 
 
-def _bump_norms(n, setting, lengthscale):
+def bump_norms(n: np.ndarray, setting: Setting, lengthscale: float) -> np.ndarray:
     """The function g of a cell has the norm |g|_H = Delta times this; n cells in each dimension."""
     d = setting.d
-    peak, zeta, _, _, nodes, weights = bump(d)
-    xi2 = (2 * zeta * np.multiply.outer(n, nodes)) ** 2  # squared frequencies of g
+    shape = bump(d)
+    stretch = 2 * shape.zeta * n
+    xi2 = (2 * shape.zeta * np.multiply.outer(n, shape.nodes)) ** 2  # squared frequencies of g
     log_inverse = _log_inverse_density(xi2, d, setting.nu, lengthscale)
-    integral = np.exp(np.minimum(log_inverse, 700)) @ weights
-    return 2 / peak * np.sqrt((2 * zeta * n) ** -d * integral)
+    integral = np.exp(np.minimum(log_inverse, 700)) @ shape.weights
+    return 2 / shape.peak * np.sqrt(stretch**-d * integral)
 
 
 def _best_bump(setting, lengthscale, rewards):
@@ -339,9 +340,10 @@ def _best_bump(setting, lengthscale, rewards):
     """
     T = setting.T
     d = setting.d
-    _, _, table, repeats, _, _ = bump(d)
+    table = bump(d).table
+    repeats = bump(d).repeats
     n = np.unique(np.geomspace(2, 1e5, 400).astype(int)).astype(float)
-    cap = np.minimum(setting.B / _bump_norms(n, setting, lengthscale), rewards.top)
+    cap = np.minimum(setting.B / bump_norms(n, setting, lengthscale), rewards.top)
 
     def value(Delta, M):
         S = np.maximum(rewards.leak(Delta, table) @ repeats, 0)

@@ -92,8 +92,7 @@ def _marks(campaigns, T):
 def play_batches(
     learner: core.PlannedLearner, env: np.random.Generator, privacy: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Drive a learner to its horizon on sums of reports; yields after each plan its counts (n,
-    k)."""
+    """Drive a learner to its horizon on sums of reports; yields each plan's counts (n, k)."""
     while learner.left.any():
         counts = learner.left.copy()
         sums = report_sums(learner, counts, env, privacy)
@@ -152,14 +151,12 @@ def report_sums(
 
 
 def _bit_sums(learner, counts, privacy):
-    """A report's law depends on the reward linearly: the + bits are binomial, whatever the
-    noise."""
+    """A report's law is linear in the reward, so the + bits are binomial, whatever the noise."""
     arms = np.flatnonzero(counts.any(axis=1))
     curators = [learner.curator(arm) for arm in arms]
-    centre, bound, scale = (
-        np.array([getattr(curator, part) for curator in curators])
-        for part in ("centre", "bound", "scale")
-    )
+    centre = np.array([curator.centre for curator in curators])
+    bound = np.array([curator.bound for curator in curators])
+    scale = np.array([curator.scale for curator in curators])
     mean = clipped_mean(learner.problem, arms, centre, bound)
     chance = np.zeros(len(counts))
     chance[arms] = np.clip((1 + mean / scale) / 2, 0.0, 1.0)

@@ -26,7 +26,7 @@ def test_the_example_of_the_module_runs():
 def test_norms_equal_those_of_lower_bound(kernel, nu, d, lengthscale):
     setting = bounds.Setting(T=100, B=1.0, v=1.0, alpha=1.0, d=d, nu=nu)
     n = np.array([2.0, 5.0, 11.0])
-    expected = bounds._bump_norms(n, setting, lengthscale)
+    expected = bounds.bump_norms(n, setting, lengthscale)
     size = dict(lengthscale=lengthscale, nu=2.5 if kernel == "se" else nu)
     found = [norm(1 / x, kernel, d, **size) for x in n]
     assert found == approx(expected, rel=1e-9)
