@@ -485,8 +485,7 @@ class _Sheet:
         )
 
     def refuse_long(self):
-        """Refuse a file that looks like (user, item, value): two columns of names that repeat, and
-        no pair of names twice."""
+        """Refuse a file like (user, item, value): two columns of repeated names, no pair twice."""
         rows, columns = self.values.shape
         if columns not in (3, 4):
             return

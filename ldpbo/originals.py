@@ -25,8 +25,7 @@ def _stored():
 
 
 def table(panel, part):
-    """Return the table "regret", "final" or "plays" of a panel on the paper's own data; None if the
-    panel is synthetic."""
+    """Return a panel's table "regret", "final" or "plays" on the paper's data, or None."""
     if "synthetic" in results.PANELS.get(panel, "synthetic"):
         return None
     known = _stored()["panels"][panel]

@@ -164,8 +164,7 @@ def lines(ax, x, series, styles=None, log="", legend=None, **settings):
 
 
 def regret_curves(ax, means, *, private, title=""):
-    """Draw the mean cumulative regret of each algorithm with its band, from one setting of
-    `results.means`; uniform play has no band."""
+    """Draw mean cumulative regrets with bands, from one setting of `results.means`."""
     for name in [n for n in COLORS if n in set(means.algorithm)]:
         part = means[means.algorithm == name]
         marks = max(1, len(part) // 6)
@@ -216,8 +215,7 @@ def regret_against(ax, x, samples, styles, **settings):
 
 
 def forest(ax, groups, title=""):
-    """Draw the final regret over that of uniform play (dotted), mean and interval of each
-    algorithm, from {group: `results.final_rows`}."""
+    """Draw final regrets over that of uniform play (dotted), from {group: `results.final_rows`}."""
     names = [n for n in COLORS if any(n in found for found in groups.values())]
     offsets = 0.22 * (np.arange(len(names)) - (len(names) - 1) / 2)
     ax.axvline(1, color=COLORS["uniform"], linestyle=":")
@@ -316,8 +314,7 @@ def posterior_bands(problem, rows, *, name, height=2.3, width=7.2, zoomed=()):
 
 
 def band_use(uses, name):
-    """Draw how much of its band an algorithm uses by round: the median over the trials, and the
-    largest as a thin line.
+    """Draw how much of its band an algorithm uses by round: median, and largest as a thin line.
 
     uses: {(setting, B): shares (trials, T)} of `experiments.coverage`, of which those where B is
     the norm are drawn. Returns (figure, data).

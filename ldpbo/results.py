@@ -119,8 +119,7 @@ def final_regret(run):
 
 
 def final_table(runs):
-    """Tabulate `final_regret` of {setting: result}: a row for each entry, and the columns mean, low
-    and high of each setting."""
+    """Tabulate `final_regret` of {setting: result}: mean, low and high of each setting."""
     columns = {}
     for setting, run in runs.items():
         found = final_regret(run)
@@ -159,8 +158,7 @@ def paired_differences(frame, first, second, column="learner", key=("panel", "T"
 
 
 def holm(p):
-    """Adjust p-values by Holm's method: all comparisons whose adjusted value is below alpha hold
-    together, with probability 1 - alpha."""
+    """Adjust p-values by Holm's method; all below alpha are true with probability 1 - alpha."""
     p = np.asarray(p, dtype=float)
     order = np.argsort(p)
     adjusted = np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order])
@@ -233,8 +231,7 @@ def sweep_note(frame):
 
 
 def columns(data):
-    """Return {column: list} of a dict or DataFrame as JSON knows it: floats have seven digits, NaN
-    is None."""
+    """Return {column: list} for JSON: floats have seven digits, NaN is None."""
 
     def plain(x):
         if not isinstance(x, float):
