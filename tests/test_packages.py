@@ -91,13 +91,13 @@ def test_the_page_shows_the_stored_rows_and_rounds_bounds_down():
     assert len(shown) == 7 and all(len(row) == len(evidence.HEAD) for row in shown)
     told = [(row[0], row[3], row[4]) for row in shown]
     assert told == [
-        ("pure-ldp 1.1.2", "its value", "5 times of 5"),
-        ("pure-ldp 1.1.2", "its value", "5 times of 5"),
-        ("pure-ldp 1.2.0", "its value", "0 times of 5"),
-        ("pure-ldp 1.2.0", "its value", "0 times of 5"),
-        ("diffprivlib 0.6.6", "its lowest bits", "5 times of 5"),
-        ("diffprivlib 0.6.6", "its value", "0 times of 5"),
-        ("OpenDP 0.16.0", "its value", "0 times of 5"),
+        ("pure-ldp 1.1.2", "its value", "5 of 5"),
+        ("pure-ldp 1.1.2", "its value", "5 of 5"),
+        ("pure-ldp 1.2.0", "its value", "0 of 5"),
+        ("pure-ldp 1.2.0", "its value", "0 of 5"),
+        ("diffprivlib 0.6.6", "its lowest bits", "5 of 5"),
+        ("diffprivlib 0.6.6", "its value", "0 of 5"),
+        ("OpenDP 0.16.0", "its value", "0 of 5"),
     ]
     assert evidence.shown(0.9999, True) == "0.99" and evidence.shown(0.9999, False) == "0.9"
     numbers = evidence.numbers(table, stored.SEEDS[0])

@@ -128,12 +128,13 @@ def first_words(ranks):
 def in_words(first, second):
     """Write the `moma_counts` of two settings: "none of the six panels at either setting"."""
     totals = {"moma-public": 3, "moma-private": 6, "original-public": 2, "original-private": 4}
+    totals |= {"moma-appendix": 3, "moma-behind": 3}
     found = {}
     for key, total in totals.items():
         before, after = (panels.some_of(part[key], total) for part in (first, second))
         same = f"{before} at either setting"
         other = f"{before} at order constants and in {after} with narrower bands"
-        found[f"{key}-order"] = before
+        found[f"{key}-order"], found[f"{key}-narrow"] = before, after
         found[f"{key}-both"] = same if before == after else other
     return found
 
@@ -147,7 +148,7 @@ def stand_in_text(ranks, ranks_own):
         for setting in ranks.setting.unique()
     ]
     return (
-        "Stand-ins are data of the same kind and nearly the same size, and not the paper's: what "
+        "Stand-ins are data of the same kind and of similar size, and not the paper's: what "
         "follows says how the algorithms behave on other data, nothing about the paper's plots. "
         f"Another algorithm than on the paper's own data is first {', and '.join(places)}. "
         "`make data` fetches the originals, and `make book` then runs on them."

@@ -42,7 +42,7 @@ def rows(table, seed):
         one = audits[audits.seed == seed].iloc[0]
         name = f"{NAMES.get(package, package)} {version}"
         clue = "its lowest bits" if one.event.startswith(LOW_BITS) else "its value"
-        caught = f"{audits.flagged.sum()} times of {len(audits)}"
+        caught = f"{audits.flagged.sum()} of {len(audits)}"
         found.append([name, one.mechanism, shown(one.eps_low, one.seeded), clue, caught])
     return found
 

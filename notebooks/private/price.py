@@ -33,6 +33,14 @@ def changes(found, factors):
     return compared
 
 
+def written(mean, low, high):
+    """Write a difference with its half-width, in the digits that tell which of them is larger."""
+    half, digits = (high - low) / 2, 2
+    while digits < 5 and f"{abs(mean):.{digits}f}" == f"{half:.{digits}f}":
+        digits += 1
+    return f"{mean:.{digits}f} ± {half:.{digits}f}".replace("-", "−")
+
+
 def verdict(intervals):
     """Say in words at how many levels one bit is clearly better, or worse."""
     better = sum(high < 0 for _, _, high in intervals)
