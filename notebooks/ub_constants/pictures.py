@@ -43,7 +43,6 @@ def horizons(grid, share, measured):
         if constants != "proved":
             ax.plot(curve, color=plots.COLORS[name], linewidth=0.9)
     plots.beside(ax, "measured", (12, 1), (0, 6))
-    plots.beside(ax, "measured", (12, 1), (0, 6))
     ax.set(xscale="log", yscale="log", xlim=(10, grid[-1]))
     ax.set(xlabel="horizon $T$", ylabel="regret / regret of uniform play")
     ax.legend(fontsize=8, ncols=2)
@@ -58,7 +57,6 @@ def panels(found):
     labels = NAMES | {"one bit": "GP-UCB, one bit"}
     for y, row in enumerate(found.values()):
         _panel(ax, y, row, labels if y == 0 else {})
-    ax.plot([], [], "o", color="#666666", label="filled: measured")
     ax.plot([], [], "o", color="#666666", label="filled: measured")
     ax.set(xscale="log", xlabel="regret / regret of uniform play", ylim=(len(found) - 0.5, -0.5))
     ax.set_yticks(range(len(found)), [results.PANELS[panel] for panel in found])
