@@ -58,7 +58,7 @@ def notebook(*sources, metadata=None, tags=("parameters",)):
     )
 
 
-PARTS = "build pages dependencies run execute tidy render marks pdf store terminal".split()
+PARTS = "build pages dependencies run execute tidy render marks sources pdf store terminal".split()
 TOY = (
     "n = 3   # size",
     "import time\nfrom ldpbo import plots, results, show",

@@ -322,7 +322,7 @@ def test_what_comes_from_the_cdn_is_pinned_to_the_files_of_the_same_packages(ass
 def test_licences_of_everything_shipped_are_listed_in_the_book():
     page = (ROOT / "book" / "licences.md").read_text(encoding="utf-8")
     for name, version, licence, _, source in live_assets.SHIPPED:
-        assert f"- {name} ({version}): {licence}, [source]({source})" in page
+        assert f"| {name} | {version} | {licence} | [source]({source}) |" in page
 
 
 def test_licences_of_everything_shipped_are_shipped(assets):

@@ -24,7 +24,7 @@ START = (  # what most programs need, in the order of use
 INTRODUCTION = """# API
 
 First comes what most programs need, then every public name of each module, in the order of the
-source. A name opens: signature, arguments, methods, and a link to the source."""
+source. Click on a name below the table for its signature, arguments, methods and source."""
 
 
 @functools.cache
@@ -84,7 +84,7 @@ class Entry:
         """The first sentence of the docstring."""
         first = flowing(self.doc).split("\n\n")[0].replace("\n", " ")
         sentence = re.split(r"(?<=[a-z)`\]])[.;:] (?=[A-Z])", first)[0]
-        return re.sub(r"(?<!\.)[.:]$", "", sentence)
+        return re.sub(r"(?<!\.)[.:]$", "", sentence).replace("->", "→")
 
     def link(self) -> str:
         return f"[`{self.name}`](#{self.anchor})"

@@ -11,6 +11,7 @@ With PAGE only these pages are run, with those they need, and rendered alone: DI
     tidy.py           the executed notebook becomes a page
     render.py         the pages become a website
     marks.py          what a term means, errata as marks, formulas with their punctuation
+    sources.py        the bibliography, by authors and years
     pdf.py            the website becomes a PDF
     store.py          files appear whole or not at all
     terminal.py       messages and the bar

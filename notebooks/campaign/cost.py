@@ -78,6 +78,11 @@ def size(count):
     return f"{_digits(count)} bytes"
 
 
+def about(count):
+    """Write a number with the two digits that one measurement has."""
+    return f"{float(f'{count:.2g}'):,.0f}"
+
+
 def _digits(x):
     """Write a number with two digits, or as a whole number where it has more."""
     return f"{x:.0f}" if x >= 10 else f"{x:.2g}"

@@ -1,6 +1,7 @@
 """The figure of the load test."""
 
 import numpy as np
+from matplotlib import ticker
 
 from ldpbo import plots
 
@@ -27,5 +28,8 @@ def load(found, killed):
         data[f"{call}, ms"] = milliseconds
         waits.plot(milliseconds, hundredths, label=NAMES[call], **style)
     waits.set(xscale="log", xlabel="milliseconds until …", ylabel="% of the calls", ylim=(0, 100))
+    waits.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 3)))
+    waits.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
+    waits.xaxis.set_minor_formatter(ticker.NullFormatter())
     waits.legend(loc="upper left")
     return figure, data

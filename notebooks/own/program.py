@@ -36,7 +36,7 @@ else:
     rivals = np.where(getattr(learner, "active", True), learner.upper, lower)
     rivals[arm] = lower
     bounds = f"[{{lower + middle:.4g}}, {{upper + middle:.4g}}]"
-    more = f"another arm may have up to {{rivals.max() - lower:.2g}} more"
+    more = f"another arm may have up to {{rivals.max() - lower:.4g}} more"
     print(f"best: {{table.names[arm]}}, mean in {{bounds}}; {{more}}")
 """
 

@@ -1,0 +1,44 @@
+"""A Sphinx extension for the bibliography: an entry begins with the words by which it is cited, and
+a link to a web page says on whose site it is."""
+
+import string
+
+import pybtex.plugin
+from pybtex.style.formatting.alpha import Style as Alphabetic
+from pybtex.style.labels import BaseLabelStyle
+from pybtex.style.template import field, href
+
+
+class AuthorsAndYear(BaseLabelStyle):
+    """A label has the last names of one or two authors, or of the first, and the year."""
+
+    def format_labels(self, sorted_entries):
+        """Yield the labels, in the order of the entries; a letter tells apart what looks alike."""
+        labels = [label(entry) for entry in sorted_entries]
+        for i, words in enumerate(labels):
+            letter = string.ascii_lowercase[labels[:i].count(words)]
+            yield words + letter if labels.count(words) > 1 else words
+
+
+def label(entry):
+    """Write authors and year of an entry: "Cai and Scarlett, 2021", "Shao et al., 2018"."""
+    names = [" ".join(map(str, person.rich_last_names)) for person in entry.persons["author"]]
+    authors = " and ".join(names) if len(names) < 3 else f"{names[0]} et al."
+    return f"{authors}, {entry.fields['year']}"
+
+
+class Style(Alphabetic):
+    """Entries are sorted by author, and written as in BibTeX's alpha."""
+
+    default_label_style = AuthorsAndYear
+
+    def format_url(self, entry):
+        """Link to a web page by the name of its site."""
+        site = field("url", raw=True, apply_func=lambda url: url.split("/")[2])
+        return href[field("url", raw=True), site]
+
+
+def setup(app):
+    """Make the style known to sphinxcontrib-bibtex as `ldpbo`."""
+    pybtex.plugin.register_plugin("pybtex.style.formatting", "ldpbo", Style)
+    return {"parallel_read_safe": True}
