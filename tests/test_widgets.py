@@ -252,7 +252,7 @@ def test_what_the_pictures_say_is_so(page):
     said = page.text(f"{picture('curator')} [role=status]")
     odds = math.exp(float(curator.log_density(1.0, 1.0) - curator.log_density(1.0, -1.0)))
     assert f"at most {odds:.3g} times as likely" in said
-    assert f"e^ε = {math.e:.3g}" in said
+    assert f"promise allows a factor of {math.e:.3g}" in said
     reports = np.array(samples.threshold_sample()["reports"])
     kept = np.where(np.abs(reports) <= 8, reports, 0)
     said = page.text(f"{picture('tgp')} [role=status]")

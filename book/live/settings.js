@@ -55,8 +55,8 @@ window.LDPBO_SETTINGS = (() => {
       title: "One bit or Laplace",
       change: {},
       note:
-        "One learner, the same users, the same ε; only the reports differ. The truth stays " +
-        "inside both bands, and one bit’s band is narrower.",
+        "One learner, the same users, the same ε; only the reports differ. At ε = 1 the truth " +
+        "stays inside both bands, and one bit’s band is narrower.",
     },
     low: {
       title: "Low ε",

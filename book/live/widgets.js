@@ -51,14 +51,14 @@
       b.out.push(line(b.left, b.py(v), wide - b.right, b.py(v), { class: "uniform" }));
     }
     const last = { "text-anchor": "end" };
-    b.out.push(text(wide - b.right, b.py(limit) - 6, "e^ε", last));
-    b.out.push(text(wide - b.right, b.py(1 / limit) - 6, "e^−ε", last));
+    b.out.push(text(wide - b.right, b.py(limit) - 6, "eᵋ", last));
+    b.out.push(text(wide - b.right, b.py(1 / limit) - 6, "e⁻ᵋ", last));
     const ratio = z.map((report) => odds(report, y, other));
     b.out.push(shape(path(z, ratio, b), { fill: "none", ...first }));
     const most = Math.max(odds(y, y, other), odds(other, other, y));
     const words =
       `Rewards ${short(y)} and ${short(other)}, ε = ${eps}: a report makes one of them at most ` +
-      `${times(most)} times as likely as the other. The promise is e^ε = ${times(limit)}.`;
+      `${times(most)} times as likely as the other. The promise allows a factor of ${times(limit)}.`;
     return { words, drawings: [a, b] };
   }
 
