@@ -6,18 +6,24 @@ import ldpbo_core as core
 from ldpbo import plots
 
 
+def terms(played, reports, lam):
+    """Return V^{-1/2}, (m, m), and the terms u_i y, (m, t), of the plays with these features.
+
+    played: the features of the arm of each round, (m, t).
+    """
+    V = played @ played.T + lam * np.eye(len(played))
+    size, Q = np.linalg.eigh(V)
+    root = (Q / np.sqrt(size)) @ Q.T
+    return root, (root @ played) * reports  # line 9
+
+
 def removed(problem, state, arms, reports):
     """Form the matrix of all terms, which the core never does -> what its truncation removes.
 
     state: the learner after these plays.
     """
-    lam = state.settings.lam
     Phi = core.nystrom_features(problem.K, state.dictionary)  # (m, n), line 8
-    played = Phi[:, arms]
-    V = played @ played.T + lam * np.eye(len(Phi))
-    size, Q = np.linalg.eigh(V)
-    root = (Q / np.sqrt(size)) @ Q.T  # V^{-1/2}
-    products = (root @ played) * reports  # line 9
+    root, products = terms(Phi[:, arms], reports, state.settings.lam)
     large = np.abs(products) > state.b
     kept = np.where(large, 0, products)
     mu = Phi.T @ root @ kept.sum(axis=1)  # lines 10 to 12
