@@ -117,3 +117,44 @@ def test_the_ridge_counts_of_a_table_that_one_can_read():
 def test_on_the_stored_table_no_ridge_makes_moma_first_of_the_three_with_privacy():
     found = tables.ridge_counts(results.sweep("ridge"))
     assert found["ridge-private"] == "none of the 24"
+
+
+def test_the_first_picture_says_where_moma_is_lowest():
+    def curves(moma):
+        rows = [
+            (kind, name, scale, share)
+            for kind in ("not private", "Laplace")
+            for name, shares in {"TGP": (0.5, 0.9), "ATA": (0.6, 1.0), "MoMA": moma[kind]}.items()
+            for scale, share in zip((0.1, 10.0), shares)
+        ]
+        return pd.DataFrame(rows, columns=["kind", "name", "beta_scale", "share"])
+
+    said = tables.idea_words(curves({"not private": (0.4, 0.8), "Laplace": (0.4, 1.1)}))
+    assert (said["idea-public"], said["idea-private"]) == ("at every factor", "at the factor 0.1")
+    assert (said["idea-low"], said["idea-high"], said["idea-widest"]) == (0.9, 1.1, "10")
+    said = tables.idea_words(curves({"not private": (0.7, 1.1), "Laplace": (0.7, 0.8)}))
+    assert (said["idea-public"], said["idea-private"]) == ("nowhere", "at the factor 10")
+
+
+def test_the_cell_in_words_is_a_cell_of_the_map():
+    frame = made_up(
+        {("2e", None, 1.0, 1): -0.3, ("2e", None, 1.0, 2): -0.1, ("2e", None, 0.1, 1): 0.2}
+    )
+    said = tables.cell_words(frame, "2e", 1.0, 0.1)
+    assert "MoMA has 0.300" in said["cell-text"] and "other two is TGP" in said["cell-text"]
+    assert (
+        "0.300 − 0.500 = −0.200. The number is negative, so the cell is blue" in said["cell-text"]
+    )
+    assert said["cell-other"].endswith("MoMA has 0.700: TGP has the smallest mean.")
+    worse = tables.cell_words(frame, "2e", 0.1, 1.0)["cell-text"]
+    assert worse.endswith("The number is not negative, so the cell is not blue.")
+
+
+def test_the_first_picture_averages_laplace_reports_and_open_ones():
+    frame = made_up(
+        {("2a", "laplace", 1.0, 1): -0.3, ("2a", "one bit", 1.0, 1): 0.4, ("2d", None, 1.0, 1): 0.1}
+    )
+    found = tables.by_privacy(frame).set_index(["kind", "name"])["share"]
+    assert found["Laplace", "MoMA"] == pytest.approx(0.2)
+    assert found["not private", "MoMA"] == pytest.approx(0.6)
+    assert len(found) == 6

@@ -3,11 +3,13 @@
 The rules on made-up intervals, and what they say of the stored results on the paper's own data.
 """
 
+import pandas as pd
 import pytest
 
+import ldpbo_core as core
 from ldpbo import originals, panels, results
 from notebooks.experiments import ranking
-from notebooks.panel import parameters, words
+from notebooks.panel import change, parameters, words
 
 PAIRS = [("TGP", "ATA"), ("TGP", "MoMA"), ("ATA", "MoMA")]
 
@@ -146,3 +148,44 @@ def test_a_caption_names_the_data_once():
 def test_what_an_answer_rests_on_is_said_in_words():
     text = words.sure_text(trials=1, T=20_000, settings=[1.0, 0.1])
     assert text.startswith("Measured in one trial of 20,000 rounds, at order constants and with β")
+
+
+def test_a_curve_is_below_chance_if_its_mean_is():
+    found = {1.0: rows(1.2, 1.0, 1.1), 0.1: rows(0.8, 0.7, 1.1)}
+    assert words.curves_text(found).endswith(
+        "At order constants nobody; with β\u00a0×\u00a00.1 ATA and TGP."
+    )
+
+
+def test_the_cost_of_exploring_is_read_from_the_first_quarter():
+    plays = {"arms": [5, 5, 5, 5], "loss": [1.4, 1.1, 0.9, 0.6]}
+    plays |= {"TGP (beta x 1)": [0.4, 0.3, 0.2, 0.1], "ATA (beta x 1)": [0.6, 0.2, 0.1, 0.1]}
+    text = words.plays_text(pd.DataFrame(plays), ["TGP", "ATA"], 1.0)
+    assert "ATA, with 60\u00a0% of its rounds (uniform play: 25\u00a0%)" in text
+    assert "loses 1.40 times" in text and "costs more than" in text
+    cheap = pd.DataFrame(plays | {"loss": [0.7, 1.1, 1.1, 1.1]})
+    assert "costs no more than" in words.plays_text(cheap, ["TGP", "ATA"], 1.0)
+
+
+def test_one_thing_changed_is_what_the_reader_will_see():
+    source = parameters.make_problem("synthetic", "se", 0.2, 1.0)
+    options = parameters.OPTIONS | dict(eps=1.0, trials=2, seed=1, beta_scale=1.0)
+    before, after = change.compare(source, ["TGP"], 60, options)
+    for eps, share in ((1.0, before), (4.0, after)):
+        run = core.simulate(source, ["TGP"], 60, **options | {"eps": eps})
+        assert share["TGP"] == pytest.approx(
+            results.final_rows(results.final_table({1: run}), 1)["TGP"][0]
+        )
+    text = change.text({"TGP": 0.9, "ATA": 0.5}, {"TGP": 0.8, "ATA": 0.6}, 60, 2, 1.0, 1.0)
+    assert "once as it is and once with `-p eps 4`" in text
+    assert "TGP from 0.90 to 0.80 and ATA from 0.50 to 0.60. It falls for TGP." in text
+    longer = change.text({"TGP": 0.5}, {"TGP": 0.6}, 60, 2, None, 1.0)
+    assert "once with `-p T 60` and once with `-p T 240`" in longer
+    assert "It falls for nobody." in longer
+
+
+def test_without_privacy_the_rounds_are_changed():
+    source = parameters.make_problem("synthetic", "se", 0.2, None)
+    options = parameters.OPTIONS | dict(eps=None, trials=1, seed=1, beta_scale=1.0)
+    _, after = change.compare(source, ["TGP"], 30, options)
+    assert after == change.shares(source, ["TGP"], 120, options)

@@ -180,6 +180,21 @@ def second(frame, top):
 # ---- Differences and curves ----------------------------------------------------------------------
 
 
+def idea(curves):
+    """Draw `tables.by_privacy`: regret against the factor on β, without privacy and with it."""
+    titles = {"not private": "without privacy", "Laplace": "with privacy"}
+    figure, grid = plots.axes(1, 2, height=3.2, share=True)
+    for ax, (kind, title) in zip(grid, titles.items()):
+        ax.axhline(1, color=plots.COLORS["uniform"], linestyle=":", label="uniform play")
+        for name, rows in curves[curves["kind"] == kind].groupby("name"):
+            ax.plot(rows["beta_scale"], rows["share"], **plots.line_style(name, label=name))
+        ax.set(xscale="log", ylim=(0, 1.15), title=title, xlabel="factor on the width (1: order)")
+        ax.set_xticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
+    grid[0].set_ylabel("regret / that of uniform play")
+    plots.legend_below(figure, 4)
+    return figure
+
+
 def paired(found, settings=("order", "tuned"), cut=1.2):
     """Draw MoMA's regret minus each rival's (`tables.differences`), a setting in each of the axes;
     one bit is dotted, and a clear difference filled."""

@@ -31,6 +31,60 @@ def _behind(wide):
     return wide["MoMA"] - wide[["TGP", "ATA"]].min(axis=1)
 
 
+def by_privacy(frame):
+    """Average the paper's learners over the panels and seeds: a row for each kind of panel, with
+    Laplace reports or without privacy, learner and factor."""
+    part = frame[frame["name"].isin(PAPER) & (frame["curator"] != "one bit")]
+    kind = part["curator"].fillna("").map(KINDS)
+    mean = part.groupby([kind.rename("kind"), "name", "beta_scale"])["share"].mean()
+    return mean.reset_index()
+
+
+def idea_words(curves):
+    """Say where MoMA's line of `by_privacy` is the lowest, and where the lines end."""
+    found = {}
+    for kind, key in (("not private", "public"), ("Laplace", "private")):
+        part = curves[curves["kind"] == kind]
+        wide = part.pivot(index="beta_scale", columns="name", values="share")
+        found[f"idea-{key}"] = _factors(wide.idxmin(axis=1) == "MoMA")
+    widest = wide.loc[wide.index.max()]
+    found |= {"idea-low": float(widest.min()), "idea-high": float(widest.max())}
+    return found | {"idea-widest": f"{wide.index.max():g}"}
+
+
+def _factors(first):
+    """Write the factors at which a learner is first, as the end of a sentence."""
+    factors = [f"{factor:g}" for factor in first.index[first]]
+    if not factors:
+        return "nowhere"
+    if len(factors) == len(first):
+        return "at every factor"
+    return f"at the factor{'s' * (len(factors) > 1)} {panels.listed(factors)}"
+
+
+def cell_words(frame, panel, scale, other):
+    """Explain one cell of `gaps` of a panel without privacy, and who is first at another factor."""
+    rows = frame[(frame["panel"] == panel) & frame["name"].isin(PAPER)]
+    wide = rows.pivot_table(index="beta_scale", columns="name", values="share").round(3)
+    here = wide.loc[scale]
+    rival = here[["TGP", "ATA"]].idxmin()
+    gap = here["MoMA"] - here[rival]
+    sign = ("negative", "blue") if gap < 0 else ("not negative", "not blue")
+    difference = f"{here['MoMA']:.3f} − {here[rival]:.3f} = {gap:.3f}".replace("-", "−")
+    text = (
+        f"There MoMA has {here['MoMA']:.3f} of uniform play's regret, TGP {here['TGP']:.3f} and "
+        f"ATA {here['ATA']:.3f}. The better of the other two is {rival}, and {difference}. The "
+        f"number is {sign[0]}, so the cell is {sign[1]}."
+    )
+    there = wide.loc[other]
+    shares = panels.listed([f"{name} has {there[name]:.3f}" for name in PAPER])
+    return {
+        "cell-panel": results.PANELS[panel],
+        "cell-text": text,
+        "cell-other": f"{shares}: {there.idxmin()} has the smallest mean.",
+    }
+
+
 def region(gap):
     """Count the points of the map at which MoMA is first of the three: on average over the seeds,
     and on every seed."""

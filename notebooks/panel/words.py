@@ -47,6 +47,32 @@ def sure_text(trials, T, settings):
     )
 
 
+def curves_text(found):
+    """Say whose curve ends below that of uniform play; found: {setting: rows of final_rows}."""
+    parts = []
+    for scale, rows in found.items():
+        below = [name for name in panels.ranked(rows) if rows[name][0] < 1]
+        parts.append(f"{panels.at(scale)} {panels.listed(below) if below else 'nobody'}")
+    answer = panels.sentence("; ".join(parts))
+    return f"Whose curve ends below the dotted line, that of uniform play? {answer}"
+
+
+def plays_text(plays, names, setting):
+    """Say what exploring costs: the quarter of the arms with the largest σ, and who plays there
+    most; plays: a table of `quarters.table` on one kind of data."""
+    shares = {name: plays[f"{name} (beta x {setting:g})"].iloc[0] for name in names}
+    most = max(shares, key=shares.get)
+    arms = plays["arms"].iloc[0] / plays["arms"].sum()
+    loss = plays["loss"].iloc[0]
+    cost = "more" if loss > 1 else "no more"
+    return (
+        "Who plays most in the quarter of the arms with the largest σ, and what does it cost? "
+        f"{panels.sentence(panels.at(setting))[:-1]} {most}, with {shares[most]:.0%} of its rounds "
+        f"(uniform play: {arms:.0%}). A play there loses {loss:.2f} times the average of all arms: "
+        f"it costs {cost} than a play at random."
+    ).replace("%", "\u00a0%")
+
+
 def clipped_text(runs, eps):
     """Say what the learner saw, and where B comes from; runs: {setting: result of `simulate`}."""
     if eps is None:
