@@ -14,7 +14,7 @@ import ldpbo_core as core
 
 show = pytest.importorskip("ldpbo.show")
 from ldpbo import plots, results
-from notebooks.domains import boxes, snapshots
+from notebooks.domains import boxes, snapshots, users
 from notebooks.elimination import coverage, runs
 from notebooks.map import pictures as heatmaps
 from notebooks.which import choice
@@ -218,6 +218,14 @@ def test_test_functions_have_their_known_tops_and_stay_in_their_range(name, tops
     f = boxes.problem(name, 4096, 3).f
     assert -1 - 1e-6 <= f.min() < 0.2 and 0.6 < f.max() <= 1 + 1e-6
     assert boxes.branin((-5, 0)) == pytest.approx(-1, abs=1e-8)
+
+
+def test_users_are_counted_until_the_mean_run_stays_below():
+    so_far = np.array([100, 1000, 10_400, 100_000])
+    runs = np.array([[0.2, 0.9, 0.7, 0.2], [0.4, 0.7, 0.3, 0.2]])
+    assert users.until(so_far, runs, 0.5) == "about 10,000 users"
+    assert users.until(so_far, runs, 0.9) == "about 100 users"
+    assert users.until(so_far, runs, 0.1) == "more than 100,000 users"
 
 
 def test_steps_play_what_simulate_plays():

@@ -65,7 +65,8 @@ def _runs(ax, table):
 
 
 def maps(problem, marks, seen):
-    """Draw the truth, and mean and half width of the band after the rounds in `marks`.
+    """Draw the truth, and mean and half width of the band after the rounds in `marks`; the best
+    candidate is a star.
 
     seen: (mean, half width, arms so far) at each of them.
     """
@@ -76,6 +77,8 @@ def maps(problem, marks, seen):
     means = {"low": -1, "high": 1}
     halves = {"low": 0, "high": widest, "cmap": "magma"}
     contours(grid[0, 0], points, problem.f, title="truth $f$", **means)
+    star = {"marker": "*", "color": "red", "markersize": 8, "mec": "black", "mew": 0.5}
+    grid[0, 0].plot(*points[problem.f.argmax()], **star)
     grid[1, 0].set_axis_off()
     for column, t, (mu, half, arms) in zip(grid[:, 1:].T, marks, seen):
         top, bottom = column

@@ -22,6 +22,15 @@ def shares(problem, users, *, trials, seed, **options):
     return so_far, np.array([np.interp(so_far, run.t, one) for one in found])
 
 
+def until(so_far, runs, share):
+    """Say after how many users the mean run is at most at `share` for good."""
+    above = np.flatnonzero(runs.mean(axis=0) > share)
+    first = above[-1] + 1 if len(above) else 0
+    if first == len(so_far):
+        return f"more than {so_far[-1]:,.0f} users"
+    return f"about {float(f'{so_far[first]:.1g}'):,.0f} users"
+
+
 def choices(problem, users, seed, eps):
     """Count how often the same learner chooses a candidate in one run."""
     learner = core.make(problem=problem, T=users, eps=eps, rng=seed, **SELDOM)
