@@ -58,7 +58,8 @@
     const most = Math.max(odds(y, y, other), odds(other, other, y));
     const words =
       `Rewards ${short(y)} and ${short(other)}, ε = ${eps}: a report makes one of them at most ` +
-      `${times(most)} times as likely as the other. The promise allows a factor of ${times(limit)}.`;
+      `${times(most)} times as likely as the other. ` +
+      `The promise allows a factor of ${times(limit)}.`;
     return { words, drawings: [a, b] };
   }
 
