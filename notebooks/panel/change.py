@@ -38,8 +38,7 @@ def text(before, after, T, trials, eps, setting):
     return (
         f"Run the line below with {size}, once {pair}. On the data of this build regret over that "
         f"of uniform play goes, {panels.at(setting)}: {panels.listed(moves)}. It falls for {who}. "
-        f"{_reason(eps)} "
-        f"{panels.sentence(panels.word(trials))[:-1]} trials show a direction and no more."
+        f"{_reason(eps)} So few trials show a direction and no more."
     )
 
 
