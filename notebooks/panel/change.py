@@ -3,7 +3,9 @@
 import ldpbo_core as core
 from ldpbo import panels
 
-ROUNDS, TRIALS, TIMES = 1000, 4, 4  # the small size, and the factor on what is changed
+ROUNDS = 1000
+TRIALS = 4
+TIMES = 4  # the factor on what is changed
 
 
 def shares(source, names, T, options):

@@ -68,8 +68,8 @@ def plays_text(plays, names, setting):
     return (
         "Who plays most in the quarter of the arms with the largest σ, and what does it cost? "
         f"{panels.sentence(panels.at(setting))[:-1]}: {most}, with {shares[most]:.0%} of its "
-        f"rounds (uniform play: {arms:.0%}). A play there loses {loss:.2f} times the average of all arms: "
-        f"it costs {cost} than a play at random."
+        f"rounds (uniform play: {arms:.0%}). A play there loses {loss:.2f} times the "
+        f"average of all arms: it costs {cost} than a play at random."
     ).replace("%", "\u00a0%")
 
 
