@@ -153,7 +153,7 @@ def test_what_an_answer_rests_on_is_said_in_words():
 def test_a_curve_is_below_chance_if_its_mean_is():
     found = {1.0: rows(1.2, 1.0, 1.1), 0.1: rows(0.8, 0.7, 1.1)}
     assert words.curves_text(found).endswith(
-        "At order constants nobody; with β\u00a0×\u00a00.1 ATA and TGP."
+        "At order constants: nobody; with β\u00a0×\u00a00.1: ATA and TGP."
     )
 
 

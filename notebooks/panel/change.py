@@ -3,7 +3,9 @@
 import ldpbo_core as core
 from ldpbo import panels
 
-ROUNDS, TRIALS, TIMES = 1000, 4, 4  # the small size, and the factor on what is changed
+ROUNDS = 1000
+TRIALS = 4
+TIMES = 4  # the factor on what is changed
 
 
 def shares(source, names, T, options):
@@ -38,8 +40,7 @@ def text(before, after, T, trials, eps, setting):
     return (
         f"Run the line below with {size}, once {pair}. On the data of this build regret over that "
         f"of uniform play goes, {panels.at(setting)}: {panels.listed(moves)}. It falls for {who}. "
-        f"{_reason(eps)} "
-        f"{panels.sentence(panels.word(trials))[:-1]} trials show a direction and no more."
+        f"{_reason(eps)} So few trials show a direction and no more."
     )
 
 

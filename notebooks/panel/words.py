@@ -52,7 +52,7 @@ def curves_text(found):
     parts = []
     for scale, rows in found.items():
         below = [name for name in panels.ranked(rows) if rows[name][0] < 1]
-        parts.append(f"{panels.at(scale)} {panels.listed(below) if below else 'nobody'}")
+        parts.append(f"{panels.at(scale)}: {panels.listed(below) if below else 'nobody'}")
     answer = panels.sentence("; ".join(parts))
     return f"Whose curve ends below the dotted line, that of uniform play? {answer}"
 
@@ -67,9 +67,9 @@ def plays_text(plays, names, setting):
     cost = "more" if loss > 1 else "no more"
     return (
         "Who plays most in the quarter of the arms with the largest σ, and what does it cost? "
-        f"{panels.sentence(panels.at(setting))[:-1]} {most}, with {shares[most]:.0%} of its rounds "
-        f"(uniform play: {arms:.0%}). A play there loses {loss:.2f} times the average of all arms: "
-        f"it costs {cost} than a play at random."
+        f"{panels.sentence(panels.at(setting))[:-1]}: {most}, with {shares[most]:.0%} of its "
+        f"rounds (uniform play: {arms:.0%}). A play there loses {loss:.2f} times the "
+        f"average of all arms: it costs {cost} than a play at random."
     ).replace("%", "\u00a0%")
 
 
