@@ -150,6 +150,8 @@ def function(name: str, value: Any, of: str) -> Any:
 
 def arm(value: Any, n: int) -> int:
     """`value` becomes an index 0..n-1."""
+    if type(value) is int and 0 <= value < n:  # the usual case, each round of a run
+        return value
     return integer("arm", value, 0, n - 1, f"from 0 to {n - 1}")
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 import ldpbo_core
 from ldpbo import provenance
@@ -61,7 +60,9 @@ def interval(samples, axis=0, level=0.95):
     samples = np.asarray(samples, dtype=float)
     mean, n = samples.mean(axis), samples.shape[axis]
     if n > 1:
-        quantile = special.stdtrit(n - 1, (1 + level) / 2)
+        from scipy.special import stdtrit
+
+        quantile = stdtrit(n - 1, (1 + level) / 2)
         half = quantile * samples.std(axis, ddof=1) / np.sqrt(n)
     else:
         half = np.full_like(mean, np.nan)
