@@ -295,6 +295,7 @@ def test_the_example_of_three_arms_is_what_the_formulas_of_the_page_say():
         known = (state["mu"][0] - W, state["mu"][0] + W)
     behind = state["mu"][0] - state["mu"][1]
     assert behind < np.sqrt(2) * example.width(2.0, n, log)  # with the first window B would stay
+    assert state["size"][0] < 2.0 / 2  # "less than half the noise"
 
 
 def test_the_bands_of_the_example_are_those_of_the_core():
