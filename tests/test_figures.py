@@ -15,7 +15,7 @@ import ldpbo_core as core
 show = pytest.importorskip("ldpbo.show")
 from ldpbo import plots, results
 from notebooks.domains import boxes, snapshots, users
-from notebooks.elimination import coverage, runs
+from notebooks.elimination import coverage, example, runs
 from notebooks.map import pictures as heatmaps
 from notebooks.which import choice
 
@@ -272,6 +272,44 @@ def test_coverage_of_batches_is_that_of_the_batches_played_by_hand():
     wanted = [max(x for i, x in found if i == trial) for trial in range(2)]
     np.testing.assert_allclose(got, wanted, rtol=1e-9)
     assert 0 < got.min() and got.max() < 1
+
+
+def test_the_example_of_three_arms_is_what_the_formulas_of_the_page_say():
+    """mu = y/(1 + q), W = a + sqrt(2 l) b, sqrt 2 W for a difference; windows are R wider."""
+    known = (-0.9, 0.9)
+    left = [0, 1, 2]
+    for i, state in enumerate(example.play(), 1):
+        half = (known[1] - known[0]) / 2
+        n = 1200 * i // len(left)
+        s = 2 * (half + 0.1)  # coth(eps/2) = 2
+        log = np.log(4 * 3 * i * (i + 1) / 0.1)
+        q = s**2 / n
+        W = (q + np.sqrt(2 * log) * s / np.sqrt(n)) / (1 + q)
+        np.testing.assert_allclose(state["size"][left], s, rtol=1e-12)
+        assert (state["plays"][left] == n).all() and state["W"] == pytest.approx(W, rel=1e-12)
+        up = 2 * state["ups"][left] / n - 1
+        mean = state["centre"][left] + s * up
+        np.testing.assert_allclose(state["mu"][left], mean / (1 + q), rtol=1e-9)
+        left = [x for x in left if state["mu"][0] - state["mu"][x] <= np.sqrt(2) * W]
+        assert np.flatnonzero(state["active"]).tolist() == left == [0, 1][: 3 - i]
+        known = (state["mu"][0] - W, state["mu"][0] + W)
+    behind = state["mu"][0] - state["mu"][1]
+    assert behind < np.sqrt(2) * example.width(2.0, n, log)  # with the first window B would stay
+    assert state["size"][0] < 2.0 / 2  # "less than half the noise"
+
+
+def test_the_bands_of_the_example_are_those_of_the_core():
+    learner = example.begin()
+    state = example.batch(learner, np.array(example.UPS[0]))
+    np.testing.assert_allclose(learner.upper, state["mu"] + state["W"], rtol=1e-9)
+    np.testing.assert_allclose(learner.lower, state["mu"] - state["W"], rtol=1e-9)
+
+
+def test_one_bit_less_than_the_exercise_says_and_the_third_arm_is_dropped():
+    bits = example.bits_to_stay(example.play()[0], 2)
+    for fewer in (0, 1):
+        ups = np.array([*example.UPS[0][:2], bits - fewer])
+        assert example.batch(example.begin(), ups)["active"].tolist() == [True, True, not fewer]
 
 
 def test_more_failures_than_are_tolerated_are_rare_and_one_fewer_would_not_be():

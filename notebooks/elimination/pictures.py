@@ -15,6 +15,37 @@ CURVES = {
     "useful GP-UCB": {"color": UCB, "linestyle": "--", "label": "proved bound of GP-UCB"},
     "lower": {"color": "black", "linestyle": "-.", "label": "lower bound for these arms"},
 }
+PARTS = ("centre", "reach", "size", "mu", "active")  # what is drawn of an arm in the example
+
+
+def by_hand(states, arms):
+    """Draw the batches of the example: windows, the two values of a report, estimates, widths.
+
+    states: the dicts of `example.play`.
+    """
+    figure, panes = plots.axes(1, len(states), height=2.9, width=7.2, share=True)
+    for number, (ax, state) in enumerate(zip(panes, states), 1):
+        for x in np.flatnonzero(state["before"]):
+            _arm(ax, x, **{key: state[key][x] for key in PARTS}, W=state["W"])
+        users = state["plays"].sum()
+        ax.set_title(f"batch {number}: {users:,} users")
+        ax.set_xticks(range(len(arms)), list(arms))
+        ax.set(xlim=(-0.6, len(arms) - 0.4), ylim=(-2.75, 2.3))
+        ax.grid(visible=False, axis="x")
+    panes[0].set_ylabel("reward")
+    return figure
+
+
+def _arm(ax, x, centre, reach, size, mu, W, active):
+    """Draw one arm in a batch, and say what becomes of it."""
+    ax.bar(x, 2 * reach, 0.5, centre - reach, color="#cccccc", label="window of the bit")
+    reports = centre + size * np.array([-1, 1])
+    label = "the two values of a report"
+    ax.plot([x, x], reports, "D", color="#555555", markersize=4, label=label)
+    bar = {"color": COLOR, "markersize": 5, "capsize": 5, "elinewidth": 2.5}
+    ax.errorbar(x, mu, W, fmt="o", label="estimate ± width", **bar)
+    word = "kept" if active else "dropped"
+    ax.text(x, -2.55, word, ha="center", fontsize=9, weight="normal" if active else "bold")
 
 
 def chosen(states, panels=6):
@@ -29,12 +60,14 @@ def steps(problem, states):
 
     states: a dict with counts, before, active, lower and upper for each batch.
     """
-    figure, grid = plots.axes(2, 3, height=2.5, width=7.6, share=True)
+    figure, grid = plots.axes(2, 3, height=2.7, width=7.6, share=True)
     drawn = chosen(states)
     for ax, i in zip(grid.flat, drawn):
         _batch(ax, problem, **states[i])
         users = states[i]["counts"].sum()
-        ax.set_title(f"batch {i + 1}: {users:,} users")
+        left = states[i]["active"].sum()
+        arms = "1 arm" if left == 1 else f"{left} arms"
+        ax.set_title(f"batch {i + 1}: {users:,} users\n{arms} left", fontsize=9.5)
     for ax in grid[:, 0]:
         ax.set_ylabel("reward")
     for ax in grid[-1]:
