@@ -208,7 +208,6 @@ def test_lessons_of_a_table_that_one_can_read():
     assert found["by-learner"] == pytest.approx((0.6 + 0.2) / 2)
     assert found["seen"] == pytest.approx((0.5 + 0.7 + 0.1) / 3)
     assert found["fresh"] == pytest.approx(0.6)
-    assert found["tuned-of"] == 3
 
 
 def test_on_the_stored_tables_the_width_matters_more_than_the_learner_and_the_lines_cross():

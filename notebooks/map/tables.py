@@ -243,7 +243,6 @@ def lessons(short, final):
         "by-learner": float((by_name.max(axis=1) - by_name.min(axis=1)).median()),
         "seen": float(mean.loc[fresh.index].mean()),
         "fresh": float(fresh.mean()),
-        "tuned-of": len(fresh),
     }
 
 
