@@ -385,6 +385,14 @@ def test_a_heat_map_frames_the_best_number_and_puts_names_last():
     assert [t.get_text() for t in ax.texts] == ["0.50", "0.00", "−0.40", "0.20", "0.30"]
 
 
+def test_a_map_of_differences_shows_the_sign_of_small_ones():
+    gaps = [-0.0016, 0.0002, -0.0052, 0.0, -0.29]
+    frame = pd.DataFrame({"row": "a", "column": [0.1, 0.2, 0.5, 1.0, 2.0], "share": gaps})
+    _, ax = plots.axes()
+    heatmaps.heatmap(ax, frame, "row", "column", signed=True)
+    assert [t.get_text() for t in ax.texts] == ["−0.002", "0.0002", "−0.01", "0.00", "−0.29"]
+
+
 @pytest.mark.parametrize(
     "x, digits, low, high",
     [

@@ -158,3 +158,99 @@ def test_the_first_picture_averages_laplace_reports_and_open_ones():
     assert found["Laplace", "MoMA"] == pytest.approx(0.2)
     assert found["not private", "MoMA"] == pytest.approx(0.6)
     assert len(found) == 6
+
+
+def test_the_table_behind_a_cell_is_what_the_words_say():
+    frame = made_up({("2e", None, 1.0, 1): -0.3, ("2e", None, 0.1, 1): 0.2})
+    assert tables.cell_rows(frame, "2e", (0.1, 1.0)) == [
+        ["TGP", "0.500", "0.500"],
+        ["ATA", "0.700", "0.700"],
+        ["MoMA", "0.700", "0.200"],
+        ["MoMA minus the better of the two", "0.200", "−0.300"],
+    ]
+
+
+def judged(shares):
+    """Fresh seeds of one open panel, {(setting, learner): regret}, and a private one alike."""
+    head = ["panel", "curator", "setting", "name", "share", "beta_scale"]
+    rows = [
+        (panel, curator, setting, name, share, 1.0 if setting == "order" else 0.1)
+        for panel, curator in (("2d", None), ("2a", "laplace"), ("2a", "one bit"))
+        for (setting, name), share in shares.items()
+    ]
+    return pd.DataFrame(rows, columns=head)
+
+
+def test_who_is_first_is_counted_by_who_is_tuned():
+    shares = {("order", "TGP"): 0.8, ("order", "ATA"): 0.7, ("order", "MoMA"): 0.6}
+    shares |= {("tuned", "TGP"): 0.3, ("tuned", "ATA"): 0.4, ("tuned", "MoMA"): 0.5}
+    found = tables.favourites(judged(shares))  # one-bit reports are not in the paper
+    assert found[None] == {"TGP": 0, "ATA": 0, "MoMA": 2}
+    assert found["TGP"] == found["all"] == {"TGP": 2, "ATA": 0, "MoMA": 0}
+    assert found["ATA"]["ATA"] == found["MoMA"]["MoMA"] == 2
+    assert tables.favourite_words(found) == "in both panels, whichever of the three it is"
+    found = tables.favourites(judged(shares | {("tuned", "ATA"): 0.65}))
+    assert (
+        tables.favourite_words(found) == "in two (TGP), no (ATA) and two (MoMA) of the two panels"
+    )
+
+
+def test_lessons_of_a_table_that_one_can_read():
+    frame = made_up(
+        {("2d", None, 0.1, 1): -0.4, ("2d", None, 1.0, 1): 0.3, ("2a", "one bit", 1.0, 1): 9.0}
+    )
+    rows = frame["name"].isin(["TGP", "ATA"]) & (frame["beta_scale"] == 1.0)
+    frame.loc[rows, "share"] += 0.2  # TGP 0.5 and 0.7, ATA 0.7 and 0.9, MoMA 0.1 and 0.8
+    tuned = {("tuned", "TGP"): 0.55, ("tuned", "ATA"): 0.75, ("tuned", "MoMA"): 0.5}
+    final = judged(tuned).query("panel == '2d'")
+    found = tables.lessons(frame, final)
+    assert found["by-width"] == pytest.approx(0.2)
+    assert found["by-learner"] == pytest.approx((0.6 + 0.2) / 2)
+    assert found["seen"] == pytest.approx((0.5 + 0.7 + 0.1) / 3)
+    assert found["fresh"] == pytest.approx(0.6)
+
+
+def test_on_the_stored_tables_the_width_matters_more_than_the_learner_and_the_lines_cross():
+    """What the page says in words of its own."""
+    short = results.sweep_with_ata("map").query("T == 20_000")
+    final = results.sweep_with_ata("judge").query("T == 20_000")
+    found = tables.lessons(short, final)
+    assert found["by-width"] > 2 * found["by-learner"]
+    assert found["fresh"] > found["seen"]
+    for _, part in tables.by_privacy(short).groupby("kind"):
+        first = part.pivot(index="beta_scale", columns="name", values="share").idxmin(axis=1)
+        assert first.nunique() > 1
+    tuned = final[final["setting"] == "tuned"]
+    keys = ["panel", "curator", "name"]
+    mean = short.fillna({"curator": ""}).groupby([*keys, "beta_scale"])["share"].mean()
+    best = mean.unstack("beta_scale").idxmin(axis=1)
+    chosen = tuned.fillna({"curator": ""}).groupby(keys)["beta_scale"].agg(["min", "max"])
+    assert (chosen["min"] == chosen["max"]).all()
+    assert (best.loc[chosen.index] == chosen["min"]).all()  # tuned is the best on the tuning seeds
+
+
+def test_one_rival_is_counted_and_the_narrowest_lead_is_named():
+    found = pd.DataFrame(
+        {
+            "setting": ["order"] * 3 + ["tuned"],
+            "rival": ["GP-UCB", "GP-UCB", "TGP", "GP-UCB"],
+            "mean": [0.2, -0.1, 0.3, 0.4],
+            "clear": [True, True, True, True],
+        }
+    )
+    said = tables.against(found, "GP-UCB", "order")
+    assert said == {"GP-UCB-better": "one of the two", "GP-UCB-worse": "one of the two"}
+    gap = tables.gaps(
+        made_up(
+            {
+                ("2d", None, 0.1, 1): -0.012,
+                ("2d", None, 0.1, 2): 0.008,
+                ("2e", None, 0.1, 1): 0.001,
+                ("2f", None, 0.1, 1): -0.3,
+            }
+        )
+    )
+    said = tables.narrow_cell(gap)
+    assert said["narrow-panel"] == "2d synthetic, SE, non-private"
+    assert (said["narrow-factor"], said["narrow-gap"]) == ("0.1", "−0.002")
+    assert said["narrow-always"] == "MoMA is not first on each seed"

@@ -100,6 +100,17 @@ def printed_width(kernel, gap, d, *, lengthscale, nu, energy=None):
     return 2 * bump.zeta * inner ** (1 / nu)
 
 
+# ---- The bound, by the book's own program --------------------------------------------------------
+
+
+def lower_bound(kernel, *, T, eps, B, b, lengthscale, nu):
+    """Return the bound for rewards +b and -b of `bounds.lower_bound`, whose norms and whose search
+    are its own."""
+    private = None if eps == math.inf else eps
+    shape = dict(B=B, v=b**2, alpha=1.0, d=1, nu=nu, lengthscale=lengthscale)
+    return float(bounds.lower_bound(kernel, T, private, variant="bounded", **shape))
+
+
 # ---- The norm without Fourier --------------------------------------------------------------------
 
 

@@ -2,10 +2,61 @@
 
 import numpy as np
 
-from ldpbo import bounds, bumps, plots
+from ldpbo import bounds, bumps, plots, show
 
 BLACK = {"color": "black"}
+LIGHT = "#b5b5b5"
 DASHED = {"color": "#888888", "linestyle": "--"}
+
+
+def places(classes, curves, free):
+    """Draw where the optimum can hide, and what it costs.
+
+    classes: {kernel: (regret, Delta, M)} of the best bound; curves: {kernel: {M: regret}}; free:
+    the same if no norm limited the bumps. Returns (figure, data).
+    """
+    figure, (left, middle, right) = plots.axes(1, 3, width=7.6, height=2.9)
+    data = {}
+    for ax, (title, (_, Delta, M)) in zip((left, middle), classes.items()):
+        data |= _hidden(ax, title, Delta, M)
+    top = 2.3 * max(Delta for _, Delta, _ in classes.values())
+    for ax in (left, middle):
+        ax.set(ylim=(-top / 8, top), xlabel="point $x$")
+    left.set_ylabel("mean reward")
+    return figure, data | _costs(right, classes, curves, free)
+
+
+def _hidden(ax, title, Delta, M):
+    """Draw M bumps of the height 2 Delta, one of them in black -> the black one as data."""
+    x = np.linspace(0, 1, 1501)
+    real = M // 3
+    for m in range(M):
+        f = Delta * bumps.profile(M * x - m - 0.5, 1)
+        ax.plot(x, f, color=LIGHT, linewidth=1)
+    f = Delta * bumps.profile(M * x - real - 0.5, 1)
+    ax.plot(x, f, color="black")
+    ax.set(title=f"{title}: {M} places", xlim=(0, 1))
+    ax.grid(False)
+    return {"x": x, f"f {title}": f}
+
+
+def _costs(ax, classes, curves, free):
+    """Draw the bound against the number of places, with a name at each peak -> data."""
+    ax.plot(list(free), list(free.values()), ":", color="#555555")
+    data = {"M": list(free), "reports alone": list(free.values())}
+    for (title, curve), color in zip(curves.items(), ("black", "#767676")):
+        regret, _, M = classes[title]
+        seen = [n for n in curve if curve[n] > regret / 100]
+        ax.plot(seen, [curve[n] for n in seen], "o", color=color, markersize=3.5)
+        text = f"{title}: {show.at_least(regret, 0)}"
+        plots.beside(ax, text, (M, regret), (7, 2), color=color)
+        data[f"bound {title}"] = list(curve.values())
+    height = 1.45 * max(regret for regret, _, _ in classes.values())
+    ax.set(xscale="log", ylim=(0, height), title="regret at least", xlabel="places $M$")
+    ticks = [3, 6, 16, 32, 64]
+    ax.set_xticks(ticks, [str(M) for M in ticks])
+    ax.minorticks_off()
+    return data
 
 
 def bump(widths):

@@ -49,7 +49,7 @@ def heatmap(
     ax.grid(False)
     ax.spines[:].set_visible(False)
     if numbers:
-        _write_numbers(ax, values, mesh)
+        _write_numbers(ax, values, mesh, signed)
     numeric = sum(not isinstance(name, str) for name in wide.columns)
     if best:
         _frame_smallest(ax, values[:, : numeric or None])
@@ -68,12 +68,16 @@ def _pivoted(frame, rows, columns, value, order):
     return wide.reindex(index=order or wide.index, columns=ordered)
 
 
-def _write_numbers(ax, values, mesh):
-    """Write each value into its cell, light on dark cells."""
+def _write_numbers(ax, values, mesh, signed):
+    """Write each value into its cell, light on dark cells.
+
+    signed: a value that two decimals would make 0.00 is written with its first digit and its sign.
+    """
     middle = {"ha": "center", "va": "center", "fontsize": 8}
     for y, x in zip(*np.nonzero(np.isfinite(values))):
         value = values[y, x]
-        text = typeset(f"{value:.2f}").replace("-", "−")
+        form = ".1g" if signed and 0 < abs(value) < 0.005 else ".2f"
+        text = typeset(f"{value:{form}}").replace("-", "−")
         number = ax.text(x + 0.5, y + 0.5, text, **middle)
         color = "white" if _is_dark(mesh.to_rgba(value)) else ".15"
         number.set(color=color, in_layout=False)  # hundreds slow the layout

@@ -64,8 +64,7 @@ def _factors(first):
 
 def cell_words(frame, panel, scale, other):
     """Explain one cell of `gaps` of a panel without privacy, and who is first at another factor."""
-    rows = frame[(frame["panel"] == panel) & frame["name"].isin(PAPER)]
-    wide = rows.pivot_table(index="beta_scale", columns="name", values="share").round(3)
+    wide = _cells(frame, panel)
     here = wide.loc[scale]
     rival = here[["TGP", "ATA"]].idxmin()
     gap = here["MoMA"] - here[rival]
@@ -83,6 +82,21 @@ def cell_words(frame, panel, scale, other):
         "cell-text": text,
         "cell-other": f"{shares}: {there.idxmin()} has the smallest mean.",
     }
+
+
+def _cells(frame, panel):
+    """Average the paper's learners in a panel without privacy: a row for each factor."""
+    rows = frame[(frame["panel"] == panel) & frame["name"].isin(PAPER)]
+    return rows.pivot_table(index="beta_scale", columns="name", values="share").round(3)
+
+
+def cell_rows(frame, panel, scales):
+    """Tabulate what stands behind the cells of a panel without privacy, a column for each factor:
+    the three learners, and MoMA minus the better of the others."""
+    wide = _cells(frame, panel).loc[list(scales)]
+    rows = [[name, *(f"{share:.3f}" for share in wide[name])] for name in PAPER]
+    gap = [f"{value:.3f}".replace("-", "−") for value in _behind(wide)]
+    return [*rows, ["MoMA minus the better of the two", *gap]]
 
 
 def region(gap):
@@ -176,6 +190,90 @@ def verdict(counts):
     if not worse:
         return "Nothing here speaks against it"
     return "No, it depends on them" if better else "No"
+
+
+# ---- What the tables teach about experiments -----------------------------------------------------
+
+
+def _as_in_the_paper(frame):
+    """Keep the paper's learners with the paper's reports: Laplace, or none in the open panels."""
+    return frame[frame["name"].isin(PAPER) & (frame["curator"] != "one bit")]
+
+
+def favourites(final):
+    """Count in how many panels each learner is first, by who is tuned: {who: {learner: panels}}.
+
+    The others keep order constants; who is None (nobody), a learner, or "all".
+    """
+    part = _as_in_the_paper(final)
+    wide = part.pivot_table(index="panel", columns=["setting", "name"], values="share")
+    found = {}
+    for who in (None, *PAPER, "all"):
+        setting = {name: "tuned" if who in (name, "all") else "order" for name in PAPER}
+        chosen = pd.DataFrame({name: wide[setting[name], name] for name in PAPER})
+        first = chosen.idxmin(axis=1).value_counts()
+        found[who] = {name: int(first.get(name, 0)) for name in PAPER}
+    return found
+
+
+def favourite_words(found):
+    """Say how often a learner is first if it alone is tuned, as the end of a sentence."""
+    total = sum(found[None].values())
+    won = [found[name][name] for name in PAPER]
+    if min(won) == max(won):
+        return f"in {panels.some_of(won[0], total)} panels, whichever of the three it is"
+    counts = panels.listed([f"{panels.word(n)} ({name})" for n, name in zip(won, PAPER)])
+    return f"in {counts} of the {panels.word(total)} panels"
+
+
+def lessons(short, final):
+    """Measure what the width does, and what tuning promises.
+
+    by-width: how far a learner's regret moves from factor 0.1 to 1, in the median learner and
+    panel; by-learner: how far the three are apart, in the median panel and factor; seen, fresh: the
+    mean regret of tuned learners on the seeds that chose their factor and on others.
+    """
+    mean = _as_in_the_paper(short).groupby(["panel", "name", "beta_scale"])["share"].mean()
+    tuned = _as_in_the_paper(final[final["setting"] == "tuned"])
+    fresh = tuned.groupby(["panel", "name", "beta_scale"])["share"].mean()
+    by_factor = mean.unstack("beta_scale")
+    by_name = mean.unstack("name")
+    return {
+        "by-width": float((by_factor[1.0] - by_factor[0.1]).abs().median()),
+        "by-learner": float((by_name.max(axis=1) - by_name.min(axis=1)).median()),
+        "seen": float(mean.loc[fresh.index].mean()),
+        "fresh": float(fresh.mean()),
+    }
+
+
+def against(found, rival, setting):
+    """Count the comparisons of MoMA with one rival in which it is clearly better, and worse."""
+    part = found[(found["rival"] == rival) & (found["setting"] == setting)]
+    better = part["clear"] & (part["mean"] < 0)
+    worse = part["clear"] & (part["mean"] > 0)
+    total = len(part)
+    return {
+        f"{rival}-better": panels.some_of(int(better.sum()), total),
+        f"{rival}-worse": panels.some_of(int(worse.sum()), total),
+    }
+
+
+def narrow_cell(gap):
+    """Name the cell of `gaps` in which MoMA leads by least; say whether it leads on each seed."""
+    leads = gap[gap["gap"] < 0]
+    row = leads.loc[leads["gap"].idxmax()]
+    kind = {"not private": ""}.get(row["kind"], f", {row['kind']} reports")
+    return {
+        "narrow-panel": f"{results.PANELS[row['panel']]}{kind}",
+        "narrow-factor": f"{row['beta_scale']:g}",
+        "narrow-gap": f"{row['gap']:.1g}".replace("-", "−"),
+        "narrow-always": "MoMA is first on each seed"
+        if row["always"]
+        else "MoMA is not first on each seed",
+    }
+
+
+# ---- Further maps --------------------------------------------------------------------------------
 
 
 def judged_rivals(rivals):
