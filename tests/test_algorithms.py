@@ -909,6 +909,7 @@ def solved_ata(K, arms, y):
     return phi @ root @ r, sigma
 
 
+@mark.build
 @algorithms_of_the_paper
 def test_no_drift_after_200_000_rounds(name):
     """mu and sigma against a fresh solve from all 200,000 rewards."""

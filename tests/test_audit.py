@@ -100,6 +100,7 @@ def test_an_auditors_own_clue_condemns_inputs_that_differ_in_the_seventh_digit()
     assert not audit(HONEST_CTL, y, y_prime, 100_000, rng=0, bits=False).flagged
 
 
+@mark.build
 @secure
 def test_noise_that_is_safe_in_floating_point_survives_the_low_bits():
     """Not seedable: three audits raise a false alarm with probability at most 3e-6."""
@@ -244,6 +245,7 @@ def test_a_curator_that_misbehaves_now_and_then_is_flagged(name):
         assert result.flagged and result.event.startswith(event), result
 
 
+@mark.build
 def test_ten_million_games_find_a_leak_of_3_in_100_000_within_a_minute_and_two_gigabytes():
     tracemalloc.start()
     start = time.process_time()
@@ -346,6 +348,7 @@ def test_more_flags_than_allowed_are_beyond_the_stated_rate():
     assert binom.sf(ALLOWED, AUDITS, 0.01) < 1e-7
 
 
+@mark.build
 @mark.parametrize("name", HONEST)
 def test_honest_curators_are_flagged_no_more_often_than_stated(name):
     kind, y, y_prime, bits = HONEST[name]
@@ -354,12 +357,14 @@ def test_honest_curators_are_flagged_no_more_often_than_stated(name):
     assert sum(audit(*games, bits=bits).flagged for _ in range(AUDITS)) <= ALLOWED
 
 
+@mark.build
 @secure
 def test_secure_curator_is_flagged_no_more_often_than_stated():
     games = (core.SecureCTL(EPS, B, R), C, -C, 400, 0.99, default_rng(2024))
     assert sum(audit(*games).flagged for _ in range(AUDITS)) <= ALLOWED
 
 
+@mark.build
 def test_the_rate_of_false_alarms_is_used_not_wasted():
     """At confidence 0.8 the one-bit curator, whose odds are exactly e^eps, is often exceeded.
 

@@ -68,6 +68,7 @@ def test_a_leak_at_one_of_many_rewards_is_found_where_the_auditor_names_them():
     assert found.flagged and 0.375 in found.pair and found.event.startswith("report 1")
 
 
+@pytest.mark.build
 def test_rewards_by_chance_find_a_leak_on_a_part_of_the_range():
     """An interval of a fifth of the range that no fixed place meets: found in 59 audits of 100."""
 
@@ -138,6 +139,7 @@ CHEATS = {
 }
 
 
+@pytest.mark.build
 @pytest.mark.parametrize("name", CHEATS)
 def test_a_cheat_is_flagged_without_a_pair_three_times_out_of_three(name):
     curator, bits = CHEATS[name]
@@ -156,6 +158,7 @@ CHECKED = {
 }
 
 
+@pytest.mark.build
 @pytest.mark.parametrize("name", CHECKED)
 def test_honest_curators_are_flagged_no_more_often_than_stated(name):
     kind, rewards, bits = CHECKED[name]
@@ -167,6 +170,7 @@ def test_honest_curators_are_flagged_no_more_often_than_stated(name):
     assert flags <= ALLOWED and binom.sf(ALLOWED, AUDITS, 0.01) < 1e-7
 
 
+@pytest.mark.build
 def test_the_rate_of_false_alarms_is_used_not_wasted():
     """At confidence 0.8, with rewards of which two on either side have odds of exactly e^eps."""
     rng = np.random.default_rng(5)

@@ -187,6 +187,7 @@ class Disk:
         return call
 
 
+@pytest.mark.build
 def test_at_whatever_write_the_server_dies_nothing_is_lost_or_doubled(
     tmp_path, monkeypatch, quick_disk
 ):
@@ -432,6 +433,7 @@ def test_a_lease_that_ends_returns_the_play_and_a_late_report_is_refused(tmp_pat
         assert answer(server.url + "/best")[1]["users"] == 0
 
 
+@pytest.mark.build
 def test_hundreds_of_clients_and_two_kills_lose_and_double_nothing(tmp_path):
     """3000 users, 300 of them at once, over the end of a plan; the server is killed twice."""
     path = tmp_path / "learner.npz"
@@ -793,6 +795,7 @@ def web(tmp_path):
         site.shutdown()
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("name", browsers.NAMES)
 def test_the_javascript_client_passes_the_vectors_and_visits_in_a_browser(name, web, tmp_path):
     if reason := browsers.missing(name):

@@ -138,6 +138,7 @@ def test_a_source_distribution_can_be_built_from_as_well(tmp_path, monkeypatch):
     assert not list(ROOT.glob("*.egg-info"))
 
 
+@pytest.mark.build
 def test_pip_install_makes_the_module_importable_with_its_stand_in_data(tmp_path):
     """Into a new environment, offline, from a copy of the checkout.
 

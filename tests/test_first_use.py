@@ -105,6 +105,7 @@ def test_everything_of_ones_own_gives_the_same_numbers_on_every_executor(kind):
         workers.shutdown()
 
 
+@pytest.mark.build
 @mark.xdist_group("dask")
 def test_a_dask_client_is_taken_as_it_is_and_its_workers_find_the_classes():
     distributed = pytest.importorskip("distributed")
@@ -843,6 +844,7 @@ def test_a_number_of_users_that_is_none_is_refused(value):
         provenance.settled("users", value, 20000)
 
 
+@pytest.mark.build
 @mark.parametrize("given, went_on", [("epsilon", False), ("users", True)])
 def test_papermill_itself_is_stopped_and_whole_numbers_stay_whole(given, went_on, tmp_path):
     nbformat = pytest.importorskip("nbformat")

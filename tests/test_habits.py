@@ -72,6 +72,7 @@ def test_no_module_assigns_three_values_to_three_names_in_one_statement():
     assert not found
 
 
+@pytest.mark.build
 def test_mypy_finds_nothing_on_the_public_surface():
     run("mypy", "--no-incremental")
 
@@ -116,6 +117,7 @@ def test_every_public_function_says_the_types_it_takes_and_gives(module):
     assert not missing
 
 
+@pytest.mark.build
 def test_notebooks_are_committed_as_nbstripout_leaves_them():
     run(
         "nbstripout",

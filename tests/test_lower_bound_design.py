@@ -89,6 +89,7 @@ def test_the_numbers_of_the_explicit_variant(kernel, T, expected):
     assert f"{explicit(KERNELS[kernel], T):.3g}" == expected
 
 
+@mark.build
 @mark.parametrize("kernel", KERNELS)
 def test_the_certificate_moves_the_theorem_by_less_than_a_thousandth(kernel, monkeypatch):
     loose = bound(KERNELS[kernel])
@@ -182,6 +183,7 @@ def test_explicit_falls_with_eps_and_rises_with_T_B_and_b(kernel):
         assert rises(name, np.geomspace(1e-3, 1e3, 40))
 
 
+@mark.build
 @mark.parametrize("kernel", KERNELS)
 def test_closed_rises_with_T_and_falls_with_eps_up_to_its_grid(kernel):
     K = KERNELS[kernel]

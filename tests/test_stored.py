@@ -56,6 +56,7 @@ def test_the_campaigns_of_elimination_are_those_declared():
     assert len(stored) == 2 * len(made.USERS)
 
 
+@pytest.mark.build
 def test_the_campaigns_of_a_kernel_chosen_at_random_are_computed_again():
     made, stored = program_and_table("elimination")
     kernel = chance("elimination").choice(["se", "matern"])
@@ -186,6 +187,7 @@ def test_bounds_on_the_tables_that_are_here_are_computed_again():
         assert_allclose(part.value, [row["value"] for row in again], rtol=1e-4)
 
 
+@pytest.mark.build
 def test_regret_at_the_constants_is_that_declared_and_one_learner_is_run_again():
     made, stored = program_and_table("constants")
     kept = stored[stored.what == "regret"]

@@ -540,6 +540,7 @@ def computed_again(row):
     return again["rows"][0]
 
 
+@pytest.mark.build
 @pytest.mark.parametrize("path", TABLES, ids=lambda p: p.stem)
 def test_stored_cells_chosen_at_random_are_recomputed_exactly(path):
     for row in some(rows_at_hand(path), 4, path):
@@ -548,6 +549,7 @@ def test_stored_cells_chosen_at_random_are_recomputed_exactly(path):
             assert again[key] == row[key], (key, row)
 
 
+@pytest.mark.build
 @pytest.mark.parametrize("name", ["judge", "map", "ridge"])
 def test_stored_cells_of_elimination_are_recomputed_exactly_and_tell_its_width(name, monkeypatch):
     """At 1.03 times the width fewer arms are dropped: most of these cells would differ."""
@@ -579,6 +581,7 @@ def test_the_further_seeds_of_ata_stand_beside_the_same_rows_as_before(name, sha
     assert set(new["seed"]) == set(others["seed"])
 
 
+@pytest.mark.build
 def test_stored_campaigns_are_those_declared_and_one_chosen_at_random_is_recomputed_exactly():
     """data/campaigns.csv; the choice is among the learners that take seconds."""
     spec = importlib.util.spec_from_file_location("campaigns", ROOT / "data/campaigns.py")
@@ -602,6 +605,7 @@ def test_stored_campaigns_are_those_declared_and_one_chosen_at_random_is_recompu
     assert again[columns].astype(str).values.tolist() == groups[key][columns].values.tolist()
 
 
+@pytest.mark.build
 def test_stored_numbers_of_users_are_those_declared_and_some_are_recomputed_exactly(monkeypatch):
     """data/users.csv: two cells chosen by its own bytes. The paper's tables are not shipped."""
     monkeypatch.delenv("LDPBO_DATA", raising=False)
