@@ -13,8 +13,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
-from data import users
-from ldpbo import provenance
+from data import users, write
 
 ARMS = (10, 30, 300)  # data/users.csv has 100
 FUNCTIONS = 6
@@ -33,19 +32,17 @@ def rows(kernel, arms, learner, trust, eps):
     row = dict(problem=kernel, arms=arms, learner=learner, trust=trust, eps=eps, runs=FUNCTIONS)
     needed = {share: users.users_needed(mean, share) for share in SHARES}
     found = [row | dict(share=share, users=f"{n:.3g}") for share, n in needed.items()]
-    return pd.DataFrame(found).assign(code=provenance.code_hash())
+    return pd.DataFrame(found)
 
 
-def main(target):
-    """Compute all rows; the file is complete up to the last learner that is done."""
+def parts():
+    """Yield the rows of each number of arms, kernel and learner."""
     kinds = [kind for kind in users.KINDS if kind[2] is not None]
-    done = []
     for arms in ARMS:
         for kernel in ("se", "matern"):
-            done += [rows(kernel, arms, *kind) for kind in kinds]
-            table = pd.concat(done)
-            table.to_csv(target, index=False, lineterminator="\n", encoding="utf-8")
+            for kind in kinds:
+                yield rows(kernel, arms, *kind)
 
 
 if __name__ == "__main__":
-    main(Path(__file__).resolve().parent / "arms.csv" if len(sys.argv) < 2 else sys.argv[1])
+    write.main(__file__, parts())

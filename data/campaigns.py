@@ -15,7 +15,8 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
-from ldpbo import experiments, provenance
+from data import write
+from ldpbo import experiments
 
 SEED = 2021
 NOT_TUNED = [
@@ -57,19 +58,15 @@ def run(kernel, eps, T, trials, name, constants, curator):
     job = dict(kernel=kernel, eps=f"{eps:g}", T=T, trials=trials)
     learner = dict(name=name, constants=constants, curator=curator)
     found = dict(t=t, mean=share.mean(axis=0), low=share.min(axis=0), high=share.max(axis=0))
-    return pd.DataFrame(job | learner | found).assign(code=provenance.code_hash())
+    return pd.DataFrame(job | learner | found)
 
 
-def main(target):
-    """Run all jobs; the file is complete up to the last learner that is done."""
-    done = []
+def parts():
+    """Yield the rows of each job and learner."""
     for *job, learners in JOBS:
         for learner in learners:
-            done.append(run(*job, *learner))
-            pd.concat(done).to_csv(
-                target, index=False, float_format="%.4f", lineterminator="\n", encoding="utf-8"
-            )
+            yield run(*job, *learner)
 
 
 if __name__ == "__main__":
-    main(Path(__file__).resolve().parent / "campaigns.csv" if len(sys.argv) < 2 else sys.argv[1])
+    write.main(__file__, parts(), float_format="%.4f")

@@ -18,7 +18,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
-from ldpbo import provenance
+from data import write
 from notebooks.ub_constants import widths
 
 T = 20_000
@@ -39,6 +39,7 @@ RUNS = [
     ("MoMA", "proved"),
     ("MoMA", "order"),
 ]
+COLUMNS = ["what", "panel", "data", "name", "constants", "t", "value"]
 ROUNDS = np.unique(np.geomspace(10, T, 40).astype(int))
 
 
@@ -78,15 +79,13 @@ def regret(name, constants, functions=FUNCTIONS):
     return [row | dict(t=int(t), value=x) for t, x in zip(ROUNDS, share)]
 
 
-def main(target):
-    """Write the rows of both kinds."""
+def parts():
+    """Yield the rows of the bounds, then those of each run."""
     found = [row for table in all_tables() for panel in PANELS for row in bounds_of(panel, table)]
-    for name, constants in RUNS:
-        found += regret(name, constants)
-    order = ["what", "panel", "data", "name", "constants", "t", "value"]
-    table = pd.DataFrame(found)[order].assign(code=provenance.code_hash())
-    table.to_csv(target, index=False, float_format="%.5g", lineterminator="\n", encoding="utf-8")
+    yield pd.DataFrame(found, columns=COLUMNS)
+    for run in RUNS:
+        yield pd.DataFrame(regret(*run), columns=COLUMNS)
 
 
 if __name__ == "__main__":
-    main(Path(__file__).with_suffix(".csv") if len(sys.argv) < 2 else sys.argv[1])
+    write.main(__file__, parts(), float_format="%.5g")

@@ -15,7 +15,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
-from ldpbo import provenance
+from data import write
 from notebooks.elimination import runs
 from notebooks.elimination.coverage import largest_use
 from notebooks.ub_coverage import runs as rounds
@@ -40,7 +40,7 @@ LONG = [
     (kernel, "one bit", eps, 1_000_000, LONG_RUNS)
     for kernel, eps in (("se", 1.0), ("se", 0.1), ("matern", 1.0))
 ]
-COLUMNS = ["learner", "constants", "scale", "reports", "kernel", "eps", "T"]
+COLUMNS = ["learner", "constants", "scale", "reports", "kernel", "eps", "T", "runs", "use"]
 
 
 def of_batches(kernel, kind, eps, T, trials):
@@ -55,11 +55,10 @@ def of_batches(kernel, kind, eps, T, trials):
 def row(key, uses):
     """Name a setting and list its uses."""
     text = " ".join(f"{x:.3g}" for x in uses)
-    found = dict(zip(COLUMNS, key)) | {"runs": len(uses), "use": text}
-    return found | {"code": provenance.code_hash()}
+    return pd.DataFrame([[*key, len(uses), text]], columns=COLUMNS)
 
 
-def rows():
+def parts():
     """Yield the rows of the learners that play round by round, then those of elimination."""
     for setting in rounds.SETTINGS:
         name, constants, scale, reports = setting
@@ -71,14 +70,5 @@ def rows():
         yield row(("PE", "proved", 1.0, kind, kernel, eps, T), uses)
 
 
-def main(target):
-    """Compute all rows; the file is complete up to the last one that is done."""
-    done = []
-    for found in rows():
-        done.append(found)
-        table = pd.DataFrame(done)
-        table.to_csv(target, index=False, lineterminator="\n", encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main(Path(__file__).with_suffix(".csv") if len(sys.argv) < 2 else sys.argv[1])
+    write.main(__file__, parts())

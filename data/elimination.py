@@ -18,7 +18,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
-from ldpbo import provenance
+from data import write
 from notebooks.elimination import runs
 
 SEED = 4242  # nothing was chosen on these functions
@@ -75,14 +75,8 @@ def rounding(kernel):
 def rows(kernel):
     """Compute the rows of one kernel."""
     found = campaigns(kernel).assign(**proved(kernel, USERS), rounding=rounding(kernel))
-    return found.assign(trials=TRIALS, code=provenance.code_hash())
-
-
-def main(target):
-    """Write the rows of both kernels."""
-    table = pd.concat([rows(kernel) for kernel in ("se", "matern")])
-    table.to_csv(target, index=False, float_format="%.5g", lineterminator="\n", encoding="utf-8")
+    return found.assign(trials=TRIALS)
 
 
 if __name__ == "__main__":
-    main(Path(__file__).with_suffix(".csv") if len(sys.argv) < 2 else sys.argv[1])
+    write.main(__file__, map(rows, ("se", "matern")), float_format="%.5g")

@@ -16,7 +16,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
-from ldpbo import provenance
+from data import write
 from notebooks.onebit import bits
 
 SEED = 2021
@@ -44,6 +44,9 @@ CELLS = [  # experiment, kernel, users, learner, C or the factor on the ridge
     for learner in LEARNERS
 ]
 
+COLUMNS = ["experiment", "kernel", "users", "learner", "value", "function"]
+COLUMNS += ["share", "choices", "at most"]
+
 
 def play(cell, j):
     """Run one cell on function j -> (regret over uniform play's, choices, their bound)."""
@@ -61,23 +64,9 @@ def play(cell, j):
 
 def rows(cell):
     """Compute the rows of one cell, one for each function."""
-    names = ["experiment", "kernel", "users", "learner", "value"]
-    found = [play(cell, j) for j in range(FUNCTIONS)]
-    table = pd.DataFrame(found, columns=["share", "choices", "at most"])
-    return table.assign(**dict(zip(names, cell)), function=range(FUNCTIONS))
-
-
-def main(target):
-    """Compute all cells; the file is complete up to the last one that is done."""
-    done = []
-    order = ["experiment", "kernel", "users", "learner", "value", "function"]
-    for cell in CELLS:
-        done.append(rows(cell))
-        table = pd.concat(done).assign(code=provenance.code_hash())
-        table = table[[*order, "share", "choices", "at most", "code"]]
-        form = dict(index=False, float_format="%.4g", lineterminator="\n", encoding="utf-8")
-        table.to_csv(target, **form)
+    found = [(*cell, j, *play(cell, j)) for j in range(FUNCTIONS)]
+    return pd.DataFrame(found, columns=COLUMNS)
 
 
 if __name__ == "__main__":
-    main(Path(__file__).with_suffix(".csv") if len(sys.argv) < 2 else sys.argv[1])
+    write.main(__file__, map(rows, CELLS), float_format="%.4g")

@@ -98,6 +98,10 @@ def load():
 
 def store(rows):
     """Put rows into the table in place of earlier ones of the same package and version."""
+    import pandas as pd  # the environments of the packages have neither this nor what `write` needs
+
+    from data import write
+
     new = {(one["package"], one["version"]) for one in rows}
     kept = load() if TABLE.exists() else []
     kept = [one for one in kept if (one["package"], one["version"]) not in new]
@@ -105,10 +109,7 @@ def store(rows):
         [*rows, *kept],
         key=lambda one: (one["name"], one["version"], int(one["seed"])),
     )
-    with TABLE.open("w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+    write.whole(pd.DataFrame(rows, dtype=object), TABLE)
 
 
 def main():

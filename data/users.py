@@ -23,7 +23,8 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
-from ldpbo import experiments, provenance
+from data import write
+from ldpbo import experiments
 
 SEED = 4242
 T = 10**12
@@ -114,20 +115,15 @@ def rows(key, problem, learner, trust, eps):
         row = dict(problem=name, data=data, learner=learner, trust=trust, eps=level)
         size = {"users": users, "low": low, "high": high}
         found.append(row | dict(share=target, runs=len(shares)) | size)
-    return pd.DataFrame(found).assign(code=provenance.code_hash())
+    return pd.DataFrame(found)
 
 
-def main(target):
-    """Compute all rows; the file is complete up to the last learner that is done."""
-    done = []
+def parts():
+    """Yield the rows of each problem and learner."""
     for key, problem in problems().items():
         for kind in KINDS:
-            done.append(rows(key, problem, *kind))
-            table = pd.concat(done)
-            for column in ("users", "low", "high"):
-                table[column] = table[column].map("{:.3g}".format)
-            table.to_csv(target, index=False, lineterminator="\n", encoding="utf-8")
+            yield rows(key, problem, *kind)
 
 
 if __name__ == "__main__":
-    main(Path(__file__).resolve().parent / "users.csv" if len(sys.argv) < 2 else sys.argv[1])
+    write.main(__file__, parts(), float_format="%.3g")

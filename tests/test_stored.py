@@ -3,6 +3,8 @@ computed again."""
 
 import importlib.util
 import itertools
+import os
+import sys
 import zlib
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
+from ldpbo.provenance import code_hash
 from notebooks.elimination import runs
 from notebooks.ub_coverage import runs as rounds
 
@@ -41,6 +44,35 @@ def chance(name):
 def told(eps):
     """The eps of a row; an empty field is None."""
     return None if np.isnan(eps) else eps
+
+
+# ---- data/write.py -------------------------------------------------------------------------------
+
+
+def test_a_program_that_is_stopped_leaves_the_parts_that_were_done(tmp_path, monkeypatch):
+    """Stopped in the third part, then in the middle of writing: no half table, nothing else."""
+    write = program("write")
+    target = tmp_path / "table.csv"
+    monkeypatch.setattr(sys, "argv", ["data/table.py", str(target)])
+
+    def parts():
+        yield pd.DataFrame({"a": [0.12345], "b": [None]})
+        yield pd.DataFrame({"a": [2.0], "b": ["x"]})
+        raise KeyboardInterrupt
+
+    def stop(*paths):
+        raise OSError
+
+    with pytest.raises(KeyboardInterrupt):
+        write.main("table.py", parts(), float_format="%.2g")
+    code = code_hash()
+    whole = f"a,b,code\n0.12,,{code}\n2,x,{code}\n"
+    assert target.read_text("utf-8") == whole
+    monkeypatch.setattr(os, "replace", stop)
+    with pytest.raises(OSError):
+        write.main("table.py", parts())
+    assert target.read_text("utf-8") == whole
+    assert list(tmp_path.iterdir()) == [target]
 
 
 # ---- data/elimination.csv ------------------------------------------------------------------------
