@@ -1,4 +1,4 @@
-"""Local differential privacy for Bayesian optimisation: the algorithms of Zhou & Tan.
+"""Local differential privacy for Bayesian optimisation: here are the algorithms of Zhou & Tan.
 
 A learner looks for the best of n arms. Each round it plays an arm, a new user draws a reward, and
 the user's curator hides that reward behind noise before the learner sees it. Ten lines from nothing
@@ -68,7 +68,10 @@ ArrayLike = Any  # in signatures: whatever NumPy makes an array of; checked at r
 
 
 def _distances(X, Y, lengthscale):
-    """Euclidean distances s/l, (n, n'), cut off at 1e100; one lengthscale, or one a dimension."""
+    """Compute Euclidean distances s/l, (n, n'), cut off at 1e100.
+
+    There is one lengthscale, or one a dimension.
+    """
     X, Y = check.points(X, Y)
     scales = [check.positive("lengthscale", scale) for scale in np.ravel(lengthscale)]
     if len(scales) not in (1, X.shape[1]):
@@ -85,13 +88,14 @@ def _distances(X, Y, lengthscale):
 
 
 def se_kernel(X: ArrayLike, Y: ArrayLike, *, lengthscale: ArrayLike) -> np.ndarray:
-    """Squared exponential k(x, x') = exp(-s^2 / (2 l^2)), shape (n, n')."""
+    """Return the squared exponential k(x, x') = exp(-s^2 / (2 l^2)), shape (n, n')."""
     return np.exp(-0.5 * _distances(X, Y, lengthscale) ** 2)
 
 
 def matern_kernel(X: ArrayLike, Y: ArrayLike, *, lengthscale: ArrayLike, nu: float) -> np.ndarray:
-    """Matérn k = 2^{1-nu}/Gamma(nu) z^nu K_nu(z), z = s sqrt(2 nu)/l, shape (n, n'); 1 at s = 0.
+    """Return Matérn's k(x, x'), shape (n, n'): 1 at s = 0.
 
+    k = 2^{1-nu}/Gamma(nu) z^nu K_nu(z) with z = s sqrt(2 nu)/l.
     The paper's B_nu is K_nu, the modified Bessel function of the second kind (Erratum B15).
     nu = 1/2, 3/2 and 5/2 have closed forms.
     """
@@ -108,7 +112,10 @@ def matern_kernel(X: ArrayLike, Y: ArrayLike, *, lengthscale: ArrayLike, nu: flo
 
 
 def _matern_bessel(z, nu):
-    """Matérn by SciPy's Bessel function, in logarithms so that no factor overflows alone."""
+    """Compute Matérn's k by SciPy's Bessel function.
+
+    It works in logarithms, so that no factor overflows alone.
+    """
     from scipy.special import gammaln, kve
 
     bessel = kve(nu, np.clip(z, 1e-300, 1e5))  # overflows only where k = 1
@@ -120,7 +127,7 @@ def _matern_bessel(z, nu):
 
 
 def _matern_mixture(s, nu):
-    """Matérn as a mixture of SE kernels, E exp(-s^2/(2u)) with u ~ Gamma(nu, 1/nu).
+    """Compute Matérn's k as a mixture of SE kernels, E exp(-s^2/(2u)) with u ~ Gamma(nu, 1/nu).
 
     The trapezoidal rule in x = ln u is right to 1e-14 from nu = 10 on.
     """
@@ -131,13 +138,16 @@ def _matern_mixture(s, nu):
 
 
 def linear_kernel(X: ArrayLike, Y: ArrayLike) -> np.ndarray:
-    """k(x, x') = x.x'. Scale the points to |x| <= 1 so that k(x, x) <= 1."""
+    """Return k(x, x') = x.x'. Scale the points to |x| <= 1 so that k(x, x) <= 1."""
     X, Y = check.points(X, Y)
     return X @ Y.T
 
 
 def empirical_kernel(samples: ArrayLike) -> np.ndarray:
-    """The paper's data kernel: correlations of the columns of `samples` (observations, arms)."""
+    """Return the paper's data kernel, the correlations of the columns of `samples`.
+
+    `samples` is (observations, arms).
+    """
     Z = standardised(check.table("samples", samples))
     K = Z.T @ Z
     np.fill_diagonal(K, 1.0)
@@ -145,7 +155,7 @@ def empirical_kernel(samples: ArrayLike) -> np.ndarray:
 
 
 def standardised(samples: np.ndarray) -> np.ndarray:
-    """The columns of a table, centred and of length 1, so that products are correlations."""
+    """Centre the columns of a table, and give them length 1: products are then correlations."""
     Z = (samples - samples.mean(axis=0)) / samples.std(axis=0, ddof=1)
     return Z / math.sqrt(len(samples) - 1)
 
@@ -154,7 +164,7 @@ def standardised(samples: np.ndarray) -> np.ndarray:
 
 
 class _KernelMatrix:
-    """The field `K` of a Problem: as given, or computed on request from points and kernel."""
+    """The field `K` of a Problem is as given, or computed on request from points and kernel."""
 
     def __get__(self, problem, owner=None):
         if problem is None:
@@ -168,7 +178,7 @@ class _KernelMatrix:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
-    """n arms with kernel matrix K (n, n), mean rewards f (n,) and bounds that learners are told.
+    """n arms have a kernel matrix K (n, n), mean rewards f (n,) and bounds that learners are told.
 
     B >= |f|_H, the RKHS norm, makes the widths (`rkhs_norm`); F >= |f| (B where left out),
     R >= |noise| and Y >= |y|, the rewards themselves (F + R where left out), make the curators;
@@ -280,7 +290,7 @@ class Problem:
 
     @property
     def bound(self) -> float:
-        """No reward is larger: what a curator clips to, Y or F + R."""
+        """No reward is larger than this, Y or F + R: curators clip to it."""
         return self.F + self.R if self.Y is None else min(self.F + self.R, self.Y)
 
     @property
@@ -298,11 +308,12 @@ class Problem:
 
     @functools.cached_property
     def n(self) -> int:
+        """n is the number of arms."""
         return len(vars(self)["K"] if self.points is None else self.points)
 
     @functools.cached_property
     def domain(self) -> Domain:
-        """The arms as features, computed once for all learners."""
+        """The domain holds the arms as features, computed once for all learners."""
         if self.points is None:
             return Domain.of_matrix(vars(self)["K"])
         linear = self.kernel is linear_kernel and self.points.shape[1] <= self.n
@@ -310,7 +321,7 @@ class Problem:
         return Domain.of_points(self.points, self.kernel, self.rank, self.tol, features)
 
     def computed_kernel(self) -> np.ndarray:
-        """K of a problem given by points, (n, n), kept nowhere."""
+        """Compute K (n, n) of a problem given by points; it is kept nowhere."""
         if self.n > 20_000:
             raise ValueError(
                 f"K: {self.n} arms: must be at most 20000 for the matrix; "
@@ -320,26 +331,26 @@ class Problem:
 
     @property
     def Z(self) -> np.ndarray:
-        """Features of all arms, (r, n), with K = Z'Z up to `lost`."""
+        """Z holds the features of all arms, (r, n), with K = Z'Z up to `lost`."""
         return self.domain.Z
 
     @property
     def diagonal(self) -> np.ndarray:
-        """k(x, x), (n,)."""
+        """The diagonal of K holds k(x, x) of every arm, (n,)."""
         return self.domain.diagonal
 
     @property
     def lost(self) -> np.ndarray:
-        """k(x, x) - |z_x|^2, (n,): what features miss is part of sigma^2. 0 where K is given."""
+        """Features miss k(x, x) - |z_x|^2, (n,), a part of sigma^2; it is 0 where K is given."""
         return self.domain.lost
 
     @property
     def residual(self) -> float:
-        """The most that the features miss of any k(x, x): above `tol` if they stopped at `rank`."""
+        """Features miss at most this much of any k(x, x): above `tol` if they stopped at `rank`."""
         return float(self.lost.max())
 
     def known_f(self, purpose: str) -> np.ndarray:
-        """f, or an error that says what needs it."""
+        """Return f, or raise an error that says what needs it."""
         if self.f is None:
             raise ValueError(
                 f"f = None: must be known to {purpose}; without f drive a learner by ask and tell"
@@ -347,7 +358,7 @@ class Problem:
         return self.f
 
     def draw(self, rng: np.random.Generator | None, size: int | None = None) -> Any:
-        """What nature draws before the arm is known: noise (uniform: in units of R), or a row."""
+        """Draw what comes before the arm is known: noise (uniform: in units of R), or a row."""
         rng = check.generator(rng)
         if self.noise == "table":
             return rng.integers(len(self.samples), size=size)
@@ -356,24 +367,24 @@ class Problem:
         return rng.uniform(-1.0, 1.0, size)
 
     def reward(self, arm: int, draw: Any) -> Any:
-        """The reward of `arm` for a user with that draw."""
+        """Return the reward of `arm` for a user with that draw."""
         if self.noise == "table":
             return self.samples[draw, arm]
         noise = self.R * draw if self.noise == "uniform" else draw
         return self.known_f("simulate rewards")[arm] + noise
 
     def sample(self, arm: int, rng: np.random.Generator | None, size: int | None = None) -> Any:
-        """One reward of `arm`, or an array of `size` independent ones."""
+        """Draw one reward of `arm`, or an array of `size` independent ones."""
         return self.reward(check.arm(arm, self.n), self.draw(rng, size))
 
 
 def _domain(K):
-    """The domain of a Problem, or of a kernel matrix."""
+    """Return the domain of a Problem, or of a kernel matrix."""
     return K.domain if isinstance(K, Problem) else Domain.of_matrix(K)
 
 
 def rkhs_norm(problem: Problem) -> float:
-    """The RKHS norm of f: the least B for which widths are proved; inf where f has none.
+    """Compute the RKHS norm of f: the least B for which widths are proved; inf where f has none.
 
     It is that of the smoothest function with the values f on the arms, up to a millionth of f (a
     thousandth on more than 2000 points, where the features answer). Take it from what is public,
@@ -392,7 +403,7 @@ def rkhs_norm(problem: Problem) -> float:
 
 
 class CTL:
-    """Curator 1, Convert-to-Laplace: report y + Laplace(2(B+R)/eps). Lemma 1: eps-LDP.
+    """Curator 1, Convert-to-Laplace, reports y + Laplace(2(B+R)/eps), which is eps-LDP (Lemma 1).
 
     Deviation: y is clipped to [-(B+R), B+R] first, a no-op under the paper's assumption; it makes
     the guarantee hold for every input (Erratum A6). `seen` and `clipped` count inputs of this
@@ -424,7 +435,7 @@ class CTL:
         return f"{name}(eps={self.eps:g}, |y| <= {self.bound:.6g}, scale={self.scale:.6g})"
 
     def clip(self, y: Any) -> Any:
-        """y clipped to [-(B+R), B+R], counted; a float for a scalar."""
+        """Clip y to [-(B+R), B+R], and count it; a scalar becomes a float."""
         if isinstance(y, float) and -self.bound < y < self.bound:  # the usual case, and fast
             self.seen += 1
             return float(y)
@@ -439,15 +450,15 @@ class CTL:
         return np.clip(y, -self.bound, self.bound)
 
     def draw(self, rng: Any, size: int | tuple | None = None) -> Any:
-        """Unit Laplace draws, which `report` scales."""
+        """Draw unit Laplace noise, which `report` scales."""
         return rng.laplace(size=size)
 
     def report(self, y: Any, draw: Any) -> Any:
-        """The private report of a reward for a given draw."""
+        """Return the private report of a reward for a given draw."""
         return self.clip(y) + self.scale * draw
 
     def privatise(self, y: Any, rng: np.random.Generator | None = None) -> Any:
-        """The private report of a reward, or of an array of rewards of different users.
+        """Return the private report of a reward, or of an array of rewards of different users.
 
         rng: None takes fresh noise.
         """
@@ -455,22 +466,25 @@ class CTL:
         return self.report(y, self.draw(check.generator(rng), np.shape(y) or None))
 
     def _given(self, report, y):
-        """Finite report(s) and the clipped reward(s), for log_density."""
+        """Return report(s), checked to be finite, and the clipped reward(s), for log_density."""
         y = np.clip(check.array("y", y, None), -self.bound, self.bound)
         return check.array("report", report, None), y
 
     def log_density(self, report: ArrayLike, y: ArrayLike) -> np.ndarray:
-        """Log-density of a report given the reward y."""
+        """Compute the log-density of a report given the reward y."""
         report, y = self._given(report, y)
         return -np.abs(report - y) / self.scale - math.log(2 * self.scale)
 
     def reach(self, t: int) -> float:
-        """A report exceeds this size with chance 1/t at most: B + R + L ln t (Alg. 2, l. 4)."""
+        """Return a size that a report exceeds with chance 1/t at most.
+
+        It is B + R + L ln t (Alg. 2, l. 4).
+        """
         return self.bound + self.scale * math.log(t)
 
 
 class CentredCTL(CTL):
-    """What curators with a public window share: y counts as y - centre, clipped to +-(F+R)."""
+    """Curators with a public window share this base: y counts as y - centre, clipped to +-(F+R)."""
 
     def __init__(self, eps: float | None, F: float, R: float, centre: float = 0.0):
         bound = check.nonnegative("F", F) + check.nonnegative("R", R)
@@ -485,14 +499,14 @@ class CentredCTL(CTL):
             )
 
     def _away(self, y):
-        """y - centre, clipped and counted."""
+        """Return y - centre, clipped and counted."""
         if not isinstance(y, (int, float)):
             y = check.array("y", y, None)
         return self.clip(y - self.centre)
 
 
 class OneBit(CentredCTL):
-    """One bit a report: centre + scale with chance (1 + (y - centre)/scale)/2, or centre - scale.
+    """A report is a bit: centre + scale with chance (1 + (y - centre)/scale)/2, or centre - scale.
 
     scale = (F+R) coth(eps/2) makes the report of a mean within F of the centre, with noise within
     R, unbiased, and the odds of the two bits e^{+-eps} at the ends: eps-LDP for every y and every
@@ -508,21 +522,25 @@ class OneBit(CentredCTL):
 
     @property
     def low(self) -> float:
+        """The lower of the two reports is centre - scale."""
         return self.centre - self.scale
 
     @property
     def high(self) -> float:
+        """The higher of the two reports is centre + scale."""
         return self.centre + self.scale
 
     def draw(self, rng: Any, size: int | tuple | None = None) -> Any:
-        """Uniform draws on [0, 1)."""
+        """Draw uniform numbers on [0, 1)."""
         return rng.random(size)
 
     def report(self, y: Any, draw: Any) -> Any:
+        """Report the higher where the draw is below (1 + (y - centre)/scale)/2, else the lower."""
         chance = (1 + self._away(y) / self.scale) / 2
         return self.centre + self.scale * (2.0 * (draw < chance) - 1)
 
     def log_density(self, report: ArrayLike, y: ArrayLike) -> np.ndarray:
+        """Compute the log-probability of a report given the reward y; -inf if it is neither bit."""
         report = check.array("report", report, None)
         tilt = copy.copy(self)._away(y) / self.scale
         high = np.log1p(tilt) - math.log(2)
@@ -530,15 +548,19 @@ class OneBit(CentredCTL):
         return np.select([report == self.high, report == self.low], [high, low], -math.inf)
 
     def reach(self, t: int) -> float:
+        """Return |centre| + scale, which no report exceeds in size, whatever t."""
         return abs(self.centre) + self.scale
 
     def possible(self, report: float) -> bool:
-        """Can this curator have made the report? Clients may round it by 1e-9 of its size."""
+        """Tell whether this curator can have made the report.
+
+        Clients may round it by 1e-9 of its size.
+        """
         slack = 1e-9 * (self.scale + abs(self.centre))
         return abs(abs(report - self.centre) - self.scale) <= slack
 
     def pluses(self, count: int, total: float) -> int:
-        """How many of `count` reports that add up to `total` are high; an error if none do."""
+        """Count the high ones of `count` reports that add up to `total`; an error if none do."""
         low = Fraction(self.low)
         exact = (Fraction(total) - count * low) / (Fraction(self.high) - low)
         pluses = min(max(round(exact), 0), count)
@@ -551,12 +573,12 @@ class OneBit(CentredCTL):
         return pluses
 
     def total(self, count: int, pluses: int) -> float:
-        """The sum of `count` reports of which that many are high."""
+        """Return the sum of `count` reports of which that many are high."""
         return count * self.centre + self.scale * (2 * pluses - count)
 
 
 class Sums(CentredCTL):
-    """An aggregator that shows only sums: an arm's clipped rewards in a batch + Laplace, once.
+    """An aggregator shows only sums: an arm's clipped rewards in a batch + Laplace, once.
 
     The noise has the scale 2(F+R)/eps. Not local privacy: users hand their rewards to the
     aggregator. Each user is in one sum; which arm that is, and how many are in it, is public.
@@ -571,21 +593,22 @@ class Sums(CentredCTL):
         )
 
     def report(self, y: Any, draw: Any) -> float:
-        """The noisy sum of all rewards y of an arm in a batch; one draw for all of them."""
+        """Return the noisy sum of all rewards y of an arm in a batch; one draw for all of them."""
         away = self._away(y)
         return np.size(away) * self.centre + float(np.sum(away)) + self.scale * float(draw)
 
     def privatise(self, y: Any, rng: np.random.Generator | None = None) -> float:
+        """Draw the noise, once, and return the noisy sum of all rewards y of an arm in a batch."""
         return self.report(y, self.draw(check.generator(rng)))
 
     def log_density(self, report: ArrayLike, y: ArrayLike) -> np.ndarray:
-        """Log-density of a noisy sum given all its rewards y."""
+        """Compute the log-density of a noisy sum given all its rewards y."""
         noise = check.array("report", report, None) - copy.copy(self).report(y, 0.0)
         return -np.abs(noise) / self.scale - math.log(2 * self.scale)
 
 
 def report_kind(problem: Problem, curator: CTL | None) -> tuple[str, float]:
-    """Kind of the reports, and the size s of their noise in the matched ridge (s/B)^2."""
+    """Return the kind of reports, and the size s of their noise in the matched ridge (s/B)^2."""
     if isinstance(curator, OneBit):
         return "one bit", curator.scale
     if isinstance(curator, Sums):
@@ -599,7 +622,7 @@ def report_kind(problem: Problem, curator: CTL | None) -> tuple[str, float]:
 
 @functools.lru_cache
 def _discrete_laplace(units):
-    """OpenDP's discrete Laplace noise of that scale on integers; it cannot be pickled."""
+    """Make OpenDP's discrete Laplace noise of that scale on integers; it cannot be pickled."""
     try:
         import opendp.prelude as dp
     except ImportError:
@@ -612,7 +635,7 @@ def _discrete_laplace(units):
 
 
 class SecureCTL(CTL):
-    """CTL with noise that is safe in floating point: integer noise by OpenDP, reports on a grid.
+    """This CTL adds noise that is safe in floating point: integers by OpenDP, reports on a grid.
 
     The clipped reward is rounded to a multiple of `grid`, a power of two (default about (B+R)/2^20,
     coarser for small eps), and exact discrete Laplace noise is added to that integer: nothing is
@@ -642,7 +665,7 @@ class SecureCTL(CTL):
         )
 
     def _default_grid(self, B, R):
-        """A power of two that resolves rewards and noise."""
+        """Choose a power of two that resolves rewards and noise."""
         fine = max(math.frexp(self.bound)[1] - 21, math.frexp(self.scale)[1] - 49, -1022)
         grid = math.ldexp(1.0, fine)
         if grid > self.bound:
@@ -653,20 +676,21 @@ class SecureCTL(CTL):
         return grid
 
     def loss(self, steps: int) -> float:
-        """The privacy loss that OpenDP certifies for two rewards that many grid steps apart."""
+        """Return the privacy loss OpenDP certifies for two rewards that many grid steps apart."""
         return _discrete_laplace(self.scale / self.grid).map(steps)
 
     def draw(self, rng: Any = None, size: int | tuple | None = None) -> Any:
-        """Noise in steps of the grid, from the operating system's randomness."""
+        """Draw noise in steps of the grid, from the operating system's randomness."""
         zeros = [0] * int(np.prod(1 if size is None else size))
         noise = np.array(_discrete_laplace(self.scale / self.grid)(zeros), dtype=np.int64)
         return noise[0] if size is None else noise.reshape(size)
 
     def report(self, y: Any, draw: Any) -> Any:
+        """Round the clipped reward to the grid and add `draw` steps of it."""
         return (np.int64(np.rint(self.clip(y) / self.grid)) + draw) * self.grid
 
     def log_density(self, report: ArrayLike, y: ArrayLike) -> np.ndarray:
-        """Log-probability of a report: tanh(h/2) e^{-h steps}, h = grid/scale."""
+        """Compute the log of a report's probability tanh(h/2) e^{-h steps}, h = grid/scale."""
         report, y = self._given(report, y)
         h = self.grid / self.scale
         x = report / self.grid
@@ -674,11 +698,12 @@ class SecureCTL(CTL):
         return np.where(x == np.rint(x), math.log(math.tanh(h / 2)) - h * away, -math.inf)
 
     def reach(self, t: int) -> float:
+        """Return the reach of CTL, and one step of the grid more since rewards are rounded."""
         return super().reach(t) + self.grid
 
 
 class Identity(CTL):
-    """No privacy: the report is the reward, whatever its size. For the non-private twins."""
+    """The report is the reward, whatever its size: no privacy, for the non-private twins."""
 
     def __init__(self):
         self.eps = None
@@ -693,9 +718,11 @@ class Identity(CTL):
         return "Identity()"
 
     def draw(self, rng: Any, size: int | tuple | None = None) -> Any:
+        """Return 0, or zeros of that size: there is no noise."""
         return 0.0 if size is None else np.zeros(size)
 
     def log_density(self, report: ArrayLike, y: ArrayLike) -> np.ndarray:
+        """Return 0 where the report is the reward y, -inf elsewhere."""
         return np.where(np.equal(*self._given(report, y)), 0.0, -math.inf)
 
 
@@ -703,7 +730,7 @@ class Identity(CTL):
 
 
 def first_max(score: np.ndarray) -> int:
-    """Lowest index whose score is within TIE of the maximum.
+    """Return the lowest index whose score is within TIE of the maximum.
 
     Deviation: the paper leaves ties open (Erratum B19).
     """
@@ -714,7 +741,7 @@ def first_max(score: np.ndarray) -> int:
 def posterior(
     K: Problem | ArrayLike, arms: ArrayLike, y: ArrayLike, lam: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """mu (n,) and sigma (n,) after rewards y of the played `arms`, both of length t.
+    """Return mu (n,) and sigma (n,) after rewards y of the played `arms`, both of length t.
 
     K: the matrix, or a Problem.
     """
@@ -734,7 +761,7 @@ def posterior(
 
 
 def information_gain(K: Problem | ArrayLike, T: int, lam: float) -> np.ndarray:
-    """Greedy gamma_0..gamma_T, (T+1,): greedy <= gamma_t <= greedy/(1 - 1/e).
+    """Compute greedy gamma_0..gamma_T, (T+1,): greedy <= gamma_t <= greedy/(1 - 1/e).
 
     K: the matrix, or a Problem (then the gain is of its features).
     Deviation: multisets instead of the paper's subsets, which a finite domain lacks for t > n
@@ -745,7 +772,7 @@ def information_gain(K: Problem | ArrayLike, T: int, lam: float) -> np.ndarray:
 
 
 def _gain(domain, T, lam):
-    """information_gain, remembered for the last eight kernels, ridges and horizons."""
+    """Return information_gain, remembered for the last eight kernels, ridges and horizons."""
     key = hashlib.blake2b(domain.Z).digest(), T, lam
     if key not in GAINS:
         while len(GAINS) >= 8:
@@ -765,7 +792,7 @@ def _greedy_gain(domain, T, lam):
 
 
 def nystrom_features(K: Problem | ArrayLike, dictionary: ArrayLike) -> np.ndarray:
-    """Embedding phi(x) = (K_D^{1/2})^+ k_D(x) of all n arms, (m, n), with the symmetric root."""
+    """Embed all n arms as phi(x) = (K_D^{1/2})^+ k_D(x), (m, n), with the symmetric root."""
     domain = _domain(K)
     dictionary = check.arms("dictionary", dictionary, domain.n)
     if len(np.unique(dictionary)) != len(dictionary):
@@ -779,7 +806,7 @@ def nystrom_features(K: Problem | ArrayLike, dictionary: ArrayLike) -> np.ndarra
 
 @dataclass(frozen=True)
 class Settings:
-    """What a learner was told, checked by `make`.
+    """Settings hold what a learner was told, checked by `make`.
 
     alpha, v and c are those of the reports that the learner sees, not of the rewards.
     """
@@ -804,7 +831,7 @@ class Settings:
 
 
 class Learner:
-    """The base class of all algorithms, and of your own: play argmax mu + beta sigma, then update.
+    """All algorithms, and yours, stand on this base: they play argmax mu + beta sigma, then update.
 
     Write
         start()                 what is kept between rounds; self.mu (n,) = 0, self.sigma (n,) and
@@ -842,12 +869,12 @@ class Learner:
         """Take in reward y of `arm`: new mu, sigma and beta."""
 
     def choose(self) -> int:
-        """The arm to play now."""
+        """Choose the arm to play now."""
         upper = self.mu + self.beta * self.sigma  # Alg. 1, l. 4; Alg. 2, l. 6; Alg. 3, l. 5
         return first_max(upper)  # Alg. 1, l. 4; Alg. 2, l. 6; Alg. 3, l. 5
 
     def __getstate__(self):
-        """Copies and files carry neither the f nor the users' rewards that a problem may hold."""
+        """Keep the f and the users' rewards that a problem may hold out of copies and files."""
         problem = copy.copy(self.problem)
         problem.__dict__.update(f=None, samples=None, noise="uniform")
         return {**self.__dict__, "problem": problem}
@@ -857,7 +884,7 @@ class Learner:
         return f"{type(self).__name__}({self.problem.n} arms, {rounds}, beta={self.beta:.4g})"
 
     def ask(self) -> int:
-        """The arm to play next; the same arm until its reward is told."""
+        """Return the arm to play next; the same arm until its reward is told."""
         if self.asked is None:
             self.asked = check.arm(self.choose(), self.problem.n)
         return self.asked
@@ -894,7 +921,10 @@ class Learner:
             )
 
     def plan(self) -> np.ndarray:
-        """Plays of each arm to come before the learner learns, (n,); zeros at the horizon."""
+        """Return the plays of each arm to come before the learner learns, (n,).
+
+        They are zeros at the horizon.
+        """
         plan = np.zeros(self.problem.n, dtype=np.int64)
         if self.settings.T is None or self.t < self.settings.T:
             plan[self.ask()] = 1
@@ -907,17 +937,17 @@ class Learner:
             self.tell(float(sums[arm, j]), arm)
 
     def curator(self, arm: int) -> CTL:
-        """The curator that a user of this arm applies now."""
+        """Return the curator that a user of this arm applies now."""
         return self.own_curator
 
     def best(self) -> tuple[int, float, float]:
-        """The arm with the largest lower bound, and the bounds of its mean."""
+        """Return the arm with the largest lower bound, and the bounds of its mean."""
         width = self.beta * self.sigma
         arm = first_max(self.mu - width)
         return arm, float(self.mu[arm] - width[arm]), float(self.mu[arm] + width[arm])
 
     def missed(self, plays: float, lost: float | None = None) -> float:
-        """What a proved width pays for features that were left out: B sqrt(t max lost/lam).
+        """Compute what a proved width pays for features that were left out: B sqrt(t max lost/lam).
 
         The estimate is built from the features alone, so the rest of f at all plays moves it too.
         """
@@ -934,7 +964,7 @@ class Learner:
 
 
 class Uniform(Learner):
-    """Plays an arm at random: the regret that learning has to beat."""
+    """Uniform plays an arm at random, and its regret is what learning has to beat."""
 
     presets: tuple[str, ...] = ("order", "printed", "proved")
 
@@ -943,7 +973,7 @@ class Uniform(Learner):
 
 
 class TGP(Learner):
-    """(LDP-)TGP-UCB, Alg. 2: a reward above b_t in size counts as 0.
+    """(LDP-)TGP-UCB, Alg. 2, counts a reward above b_t in size as 0.
 
     Theorem 3; non-private, Theorem 1 of C&G 2019.
     """
@@ -967,14 +997,14 @@ class TGP(Learner):
         self.beta = self.B + width + self.missed(t)  # l. 5 of the next round
 
     def threshold(self, t: int) -> float:
-        """b_t: what a private report exceeds with probability 1/t at most (l. 4); else C&G's."""
+        """Return b_t, which a private report exceeds with chance 1/t at most (l. 4); else C&G's."""
         if self.settings.curator:
             return self.settings.curator.reach(t)
         p = 1 + self.settings.alpha
         return self.settings.v ** (1 / p) * t ** (1 / (2 * p))
 
     def width(self, t: int) -> float:
-        """beta_{t+1} - B (l. 5)."""
+        """Compute beta_{t+1} - B (l. 5)."""
         root = math.sqrt(self.settings.lam)
         if self.settings.constants == "order":
             return self.b * math.sqrt(math.log(t + 1)) / root
@@ -986,54 +1016,58 @@ class TGP(Learner):
 
     @property
     def second_moment(self) -> float:
-        """K = B^2 + R^2 + 2L^2 of l. 2, a bound on E y^2."""
+        """K = B^2 + R^2 + 2L^2 of l. 2 is a bound on E y^2."""
         return self.settings.v
 
     @functools.cached_property
     def levels(self) -> int:
-        """J, the dyadic levels that b_t passes through up to T (Erratum A7); printed: 1."""
+        """J counts the dyadic levels that b_t passes through up to T (Erratum A7); printed: 1."""
         return self.dyadic_levels() if self.settings.constants == "proved" else 1
 
     def dyadic_levels(self) -> int:
+        """Count the dyadic levels from b_1 to b_T; there is one if b_1 = 0."""
         first = self.threshold(1)
         last = self.threshold(self.settings.T)
         return math.ceil(math.log2(max(last / first, 1.0))) + 1 if first > 0 else 1
 
     @functools.cached_property
     def greedy_gain(self) -> np.ndarray:
-        """Greedy gamma_0..gamma_T, (T+1,)."""
+        """The array holds greedy gamma_0..gamma_T, (T+1,)."""
         return _gain(self.problem.domain, self.settings.T, self.settings.lam)
 
     def max_gain(self, t: int) -> float:
-        """gamma_t: greedy as printed; divided by 1 - 1/e where a proof needs a bound."""
+        """Return gamma_t: greedy as printed; divided by 1 - 1/e where a proof needs a bound."""
         gamma = float(self.greedy_gain[min(t, self.settings.T)])
         return gamma / (1 - 1 / math.e) if self.settings.constants == "proved" else gamma
 
 
 class WeibullTGP(TGP):
-    """TGP for sub-Weibull noise, P(|noise| >= x) <= a exp(-b x^{1/theta}) (Section 4.3)."""
+    """This TGP is for sub-Weibull noise, P(|noise| >= x) <= a exp(-b x^{1/theta}) (Section 4.3)."""
 
     def start(self) -> None:
         super().start()
         self.light_tailed = True
 
     def threshold(self, t: int) -> float:
+        """Return b_t = B + (ln(t)/b)^theta, which a reward exceeds with probability a/t at most."""
         theta, _, b = self.settings.weibull
         return self.B + (math.log(t) / b) ** theta
 
     @property
     def second_moment(self) -> float:
+        """max(a, 1) (B^2 + a Gamma(2 theta + 1) b^{-2 theta}) is a bound on E y^2."""
         theta, a, b = self.settings.weibull
         moment = a * math.gamma(2 * theta + 1) * b ** (-2 * theta)
         return max(a, 1) * (self.B**2 + moment)
 
     @functools.cached_property
     def levels(self) -> int:
+        """J counts the dyadic levels of b_t up to T, with the printed constants too."""
         return self.dyadic_levels()
 
 
 class GPUCB(TGP):
-    """Plain GP-UCB, no truncation: right for sub-Gaussian reports, a baseline for the others.
+    """Plain GP-UCB truncates nothing: right for sub-Gaussian reports, a baseline for the others.
 
     Proved of one-bit reports, which lie in [-s, s], of bounded noise, and of Laplace reports, whose
     noise is cut in the proof.
@@ -1043,9 +1077,11 @@ class GPUCB(TGP):
     anytime = True
 
     def threshold(self, t: int) -> float:
+        """Return inf: no reward is truncated."""
         return math.inf
 
     def width(self, t: int) -> float:
+        """Compute beta_{t+1} - B: s sqrt((2 gain + 2 ln(1/delta))/lam) as proved, or its order."""
         settings = self.settings
         root = math.sqrt(settings.lam)
         if settings.constants == "order":
@@ -1061,7 +1097,7 @@ class GPUCB(TGP):
 
 
 class SketchedLearner(Learner):
-    """What ATA and MoMA share: the posterior on the span of a random dictionary (Alg. 4)."""
+    """ATA and MoMA share the posterior on the span of a random dictionary (Alg. 4)."""
 
     def start_sketch(self, *columns: int) -> None:
         """Begin with an empty dictionary; `columns` is the number of reward columns, if any."""
@@ -1075,7 +1111,7 @@ class SketchedLearner(Learner):
         self.m = 0
 
     def oversampling(self) -> float:
-        """q of Theorem 2, or its order."""
+        """Return q of Theorem 2, or its order."""
         settings = self.settings
         if settings.constants == "order":
             return math.log(settings.T) / settings.acc**2
@@ -1089,7 +1125,7 @@ class SketchedLearner(Learner):
         self.posterior.embed(self.dictionary, arm, y)  # Alg. 1, l. 8; Alg. 3, l. 9-10
 
     def nystrom_dictionary(self, arm: int) -> np.ndarray:
-        """The arms of which a play is kept (Alg. 4), after one more play of `arm`.
+        """Draw the arms of which a play is kept (Alg. 4), after one more play of `arm`.
 
         Deviations: p = q sigma^2/lam, the ridge leverage score (Erratum A9); the dictionary is a
         set of arms, so one draw with probability 1 - (1-p)^count stands for the draws of all plays
@@ -1106,7 +1142,7 @@ class SketchedLearner(Learner):
 
 
 class ATA(SketchedLearner):
-    """(LDP-)ATA-GP-UCB, Alg. 1: products u_i y above b_t are dropped.
+    """(LDP-)ATA-GP-UCB, Alg. 1, drops products u_i y above b_t.
 
     Theorem 2; non-private, Theorem 4 of C&G 2019. mu is linear in the rewards that lose no product:
     the posterior sums those. `open` are the rewards that may lose one now or later; `cut` says
@@ -1136,7 +1172,7 @@ class ATA(SketchedLearner):
         self.sigma = self.posterior.sigma  # l. 13
 
     def schedule(self, t: int, m: int) -> tuple[float, float]:
-        """b_t and beta_{t+1} for a dictionary of m arms (Theorem 2)."""
+        """Compute b_t and beta_{t+1} for a dictionary of m arms (Theorem 2)."""
         if m == 0:
             return math.inf, self.B0
         settings = self.settings
@@ -1152,7 +1188,10 @@ class ATA(SketchedLearner):
         return b, self.B0 + settings.beta_scale * width
 
     def never_cut(self, t: int, counts: Any, y: Any) -> Any:
-        """Is |u_i y| <= b_t for good? u_i^2 <= 1/(lam + count) only falls, and b_t never does."""
+        """Tell whether |u_i y| <= b_t for good.
+
+        u_i^2 <= 1/(lam + count) only falls, and b_t never does.
+        """
         growth = t ** ((1 - self.settings.alpha) / (2 * (1 + self.settings.alpha)))
         return abs(y) <= self.least * growth * (1 - TIE) * (self.settings.lam + counts) ** 0.5
 
@@ -1165,7 +1204,7 @@ class ATA(SketchedLearner):
         self.cut = np.append(self.cut[stay], True)
 
     def truncated_theta(self) -> np.ndarray:
-        """What the rewards that may be cut now add to theta, in the coordinates of the span."""
+        """Compute what rewards that may be cut now add to theta, in coordinates of the span."""
         self.sort_open_rewards()
         span = self.posterior.span
         if not (np.count_nonzero(self.cut) and span.Q.size):
@@ -1190,8 +1229,9 @@ class ATA(SketchedLearner):
 
 
 class MoMA(SketchedLearner):
-    """(LDP-)MoMA-GP-UCB, Alg. 3: epochs of k plays of one arm, the most central of k estimates.
+    """(LDP-)MoMA-GP-UCB, Alg. 3, plays one arm k times an epoch.
 
+    The most central of k estimates counts.
     Deviation: the T - Nk rounds left over play the next arm without an update (Erratum B7).
     """
 
@@ -1215,7 +1255,7 @@ class MoMA(SketchedLearner):
         self.kstar = 0
 
     def copies(self) -> int:
-        """k: as told, printed, of its order, or the least for which the proof holds."""
+        """Return k: as told, printed, of its order, or the least for which the proof holds."""
         settings = self.settings
         if settings.constants == "proved":
             return self.proved_copies()
@@ -1225,7 +1265,7 @@ class MoMA(SketchedLearner):
         return math.ceil(factor * math.log(4 * math.e * settings.T / settings.delta))
 
     def proved_copies(self) -> int:
-        """The k that was told, if too many of so many estimates are bad rarely enough."""
+        """Return the k that was told, if too many of so many estimates are bad rarely enough."""
         allowed = self.settings.delta / 2
         told = self.settings.k
         if told is None:
@@ -1238,13 +1278,13 @@ class MoMA(SketchedLearner):
         return told
 
     def failure(self, k: int) -> float:
-        """Bound on P(too many of k estimates are ever bad), C(k, a) omega^{-a} (Erratum A5)."""
+        """Bound P(too many of k estimates are ever bad) by C(k, a) omega^{-a} (Erratum A5)."""
         a = math.ceil((k - 1) / 2)
         log_binomial = math.lgamma(k + 1) - math.lgamma(a + 1) - math.lgamma(k - a + 1)
         return math.exp(log_binomial - a * math.log(self.OMEGA))
 
     def summary(self, rewards: np.ndarray) -> Any:
-        """What an epoch's rewards enter as: each in a ridge estimate of its own."""
+        """Return what an epoch's rewards enter as: each in a ridge estimate of its own."""
         return rewards
 
     def choose(self) -> int:
@@ -1276,7 +1316,7 @@ class MoMA(SketchedLearner):
         self.beta = self.B0 + width + self.missed(self.epoch)
 
     def spread(self) -> np.ndarray:
-        """r_j = median over s != j of |theta_j - theta_s|_V (l. 11), (k,).
+        """Compute r_j = median over s != j of |theta_j - theta_s|_V (l. 11), (k,).
 
         The squared norm is (S_j - S_s)'(M_j - M_s) with S the reward sums and M the means of the
         played arms. Differences come first, so that one absurd column costs the others no digit.
@@ -1294,7 +1334,10 @@ class MoMA(SketchedLearner):
         return (r[:, (k - 2) // 2] + r[:, (k - 1) // 2]) / 2  # l. 11
 
     def width(self, n: int) -> float:
-        """beta_{n+1} - B0, with the 1/sqrt(lam) of the proof that Theorem 4 drops (Erratum A8)."""
+        """Compute beta_{n+1} - B0.
+
+        It has the 1/sqrt(lam) of the proof that Theorem 4 drops (Erratum A8).
+        """
         settings = self.settings
         p = 1 + settings.alpha
         root = math.sqrt(settings.lam)
@@ -1309,13 +1352,16 @@ class MoMA(SketchedLearner):
 
     @functools.cached_property
     def max_gain(self) -> float:
-        """A bound on gamma_N."""
+        """This is a bound on gamma_N."""
         greedy = _gain(self.problem.domain, self.N, self.settings.lam)
         return float(greedy[-1]) / (1 - 1 / math.e)
 
 
 def _difference_products(S, M):
-    """(S_j - S_s)'(M_j - M_s) of the rows of S and M (k, n), (k, k); in blocks, for memory."""
+    """Compute (S_j - S_s)'(M_j - M_s) of the rows of S and M (k, n), (k, k).
+
+    It goes by blocks, for memory.
+    """
     k, n = S.shape
     products = np.empty((k, k))
     step = 1 + 10**5 // max(k * n, 1)
@@ -1329,7 +1375,7 @@ def _difference_products(S, M):
 
 
 class MoM(MoMA):
-    """Mean of medians, after Zhong et al. 2021, whose estimator filters any bandit's rewards.
+    """Mean of medians follows Zhong et al. 2021, whose estimator filters any bandit's rewards.
 
     Here: MoMA's epochs, k and dictionary; the median of an epoch's k rewards is the reward of its
     one ridge estimate. For noise symmetric about f; elsewhere (and on one-bit reports) the median
@@ -1344,7 +1390,10 @@ class MoM(MoMA):
 
 
 class MoMAAverage(MoMA):
-    """MoMA without its median: an epoch's k rewards are averaged; width with c/k^alpha for c."""
+    """MoMAAverage is MoMA without its median: an epoch's k rewards are averaged.
+
+    Its width has c/k^alpha for c.
+    """
 
     presets: tuple[str, ...] = ("order",)
 
@@ -1353,7 +1402,7 @@ class MoMAAverage(MoMA):
 
 
 class TS(GPUCB):
-    """Thompson sampling, GP-TS of C&G 2017: play the best arm of a draw from the posterior.
+    """Thompson sampling, GP-TS of C&G 2017, plays the best arm of a draw from the posterior.
 
     The draw is from N(mu, beta^2 posterior covariance), with GP-UCB's posterior and beta.
     """
@@ -1370,7 +1419,7 @@ LONGEST = 2**50  # plays of one plan, at most: about 1e15
 
 
 class PlannedLearner(Learner):
-    """A learner that plans plays, is told their reports one by one or in sums, then learns.
+    """This learner plans plays, is told their reports one by one or in sums, then learns.
 
     A subclass says what it plans in `next_plan`, (n, k) integers for k copies, and what it learns
     in `learn`. `left` (n, k) are the plays still to come. Sums are kept exactly, so that single
@@ -1385,11 +1434,11 @@ class PlannedLearner(Learner):
         self.begin()
 
     def next_plan(self) -> np.ndarray:
-        """Plays of each arm in each copy, (n, k) integers; zeros when the horizon is reached."""
+        """Plan the plays of each arm in each copy, (n, k) integers; zeros at the horizon."""
         raise NotImplementedError
 
     def learn(self) -> None:
-        """New mu, sigma and beta, once all plays of a plan are in."""
+        """Compute new mu, sigma and beta, once all plays of a plan are in."""
         raise NotImplementedError
 
     def begin(self) -> None:
@@ -1400,20 +1449,23 @@ class PlannedLearner(Learner):
         self.asked = None
 
     def room(self) -> int:
-        """Plays that the next plan may have, at most."""
+        """Return how many plays the next plan may have, at most."""
         return LONGEST if self.settings.T is None else max(self.settings.T - self.t, 0)
 
     def plan(self) -> np.ndarray:
-        """Plays of each arm to come before the learner learns, (n,); zeros at the horizon."""
+        """Return the plays of each arm to come before the learner learns, (n,).
+
+        They are zeros at the horizon.
+        """
         return self.left.sum(axis=1)
 
     def best(self) -> tuple[int, float, float]:
-        """The arm with the largest lower bound, and the bounds of its mean; at any time."""
+        """Return, at any time, the arm with the largest lower bound, and the bounds of its mean."""
         arm = first_max(self.lower)
         return arm, float(self.lower[arm]), float(self.upper[arm])
 
     def choose(self) -> int:
-        """An arm drawn from the plan; at the horizon the best."""
+        """Draw an arm from the plan; at the horizon return the best."""
         ahead = self.plan().cumsum()
         if not ahead[-1]:
             return self.best()[0]
@@ -1449,7 +1501,7 @@ class PlannedLearner(Learner):
             self.end_plan()
 
     def part(self, arm: int, j: int, count: int, total: float) -> tuple:
-        """(arm, copy, count, exact sum) of reports that this arm's curator can have made."""
+        """Return (arm, copy, count, exact sum) of reports that this arm's curator can have made."""
         curator = self.curator(arm)
         if isinstance(curator, Sums) and count != self.planned[arm, j]:
             raise ValueError(
@@ -1470,11 +1522,12 @@ class PlannedLearner(Learner):
             self.sums[arm, j] += exact
 
     def end_plan(self) -> None:
+        """Learn from the reports of the plan, then make the next plan."""
         self.learn()
         self.begin()
 
     def reported_sums(self) -> np.ndarray:
-        """Sums of the reports of this plan, (n, k), rounded so that all who add them up agree."""
+        """Sum up the reports of this plan, (n, k), rounded so that all who add them up agree."""
         total = np.zeros(self.planned.shape)
         for arm, j in np.argwhere(self.planned).tolist():
             count = int(self.planned[arm, j])
@@ -1488,7 +1541,7 @@ class PlannedLearner(Learner):
         return total
 
     def rounding_step(self, count: int) -> float:
-        """A step of 1e-9 of the noise of a sum: far above the rounding of clients' own sums."""
+        """Return a step of 1e-9 of a sum's noise: far above the rounding of clients' own sums."""
         size = max(self.settings.size, 1e-4 * self.B) * math.sqrt(count)
         return math.ldexp(1.0, math.frexp(size)[1] - 30)
 
@@ -1502,7 +1555,7 @@ class PlannedLearner(Learner):
 
 
 def _checked_sums(counts, sums, left):
-    """counts and sums as arrays of the shape of `left` (n, k), of which they are a part."""
+    """Return counts and sums as arrays of the shape of `left` (n, k), of which they are a part."""
     n, k = left.shape
     shape = (n, k) if k > 1 else (n,)
     counts = np.asarray(counts)
@@ -1526,7 +1579,7 @@ def _checked_sums(counts, sums, left):
 
 
 class SeldomTGP(PlannedLearner, TGP):
-    """TGP that plays an arm, once chosen, max(1, ceil(C/leverage)) times; C is `switch`.
+    """This TGP plays an arm, once chosen, max(1, ceil(C/leverage)) times; C is `switch`.
 
     Inside a run sigma falls by sqrt(1+C) at most, so that R_T <= 2 beta_T sqrt(1+C) sum sigma.
     State: root (r, n), root'root = Z'V^{-1}Z with V = lam I + sum zz' over the plays. A root has
@@ -1549,7 +1602,10 @@ class SeldomTGP(PlannedLearner, TGP):
         return plan
 
     def run_length(self, arm: int) -> int:
-        """max(1, ceil(C/leverage)), cut to the horizon; what features miss is no leverage."""
+        """Return max(1, ceil(C/leverage)), cut to the horizon.
+
+        What features miss is no leverage.
+        """
         C = self.settings.switch
         leverage = float(self.root[:, arm] @ self.root[:, arm])
         if leverage * self.room() <= C:
@@ -1558,7 +1614,7 @@ class SeldomTGP(PlannedLearner, TGP):
         return max(1, math.ceil(length - TIE * max(1.0, length)))  # 3.0000000001 is 3
 
     def part(self, arm: int, j: int, count: int, total: float) -> tuple:
-        """Reports are truncated one by one, so sums are taken only where none can be."""
+        """Truncate reports one by one, and take sums only where none can be truncated."""
         whole = self.settings.kind == "one bit" or self.b == math.inf
         if count > 1 and not whole:
             raise ValueError(
@@ -1584,7 +1640,7 @@ class SeldomTGP(PlannedLearner, TGP):
         self.narrow(self.beta * self.sigma)
 
     def add(self, arm: int, count: int) -> None:
-        """V + count zz': root <- (I - kappa vv') root, v the arm's own column."""
+        """Add count zz' to V: root <- (I - kappa vv') root, v the arm's own column."""
         v = self.root[:, arm].copy()
         grown = 1 + count * float(v @ v)  # det V grows by this factor
         kappa = count / (grown + math.sqrt(grown))
@@ -1593,7 +1649,7 @@ class SeldomTGP(PlannedLearner, TGP):
 
 
 class SeldomGPUCB(SeldomTGP, GPUCB):
-    """GP-UCB that keeps an arm until its determinant has grown by C (`switch`).
+    """This GP-UCB keeps an arm until its determinant has grown by C (`switch`).
 
     On one-bit reports and bounded noise its width holds for every fixed lam, at all rounds at once,
     with and without a horizon.
@@ -1606,7 +1662,10 @@ class SeldomGPUCB(SeldomTGP, GPUCB):
 
 
 def batch_sizes(T: int) -> list[int]:
-    """N_1 = ceil(sqrt(T)), N_{i+1} = ceil(sqrt(T N_i)), the last cut so that they sum to T."""
+    """Return N_1 = ceil(sqrt(T)), N_{i+1} = ceil(sqrt(T N_i)), ...
+
+    The last is cut so that they sum to T.
+    """
     N = 1
     sizes: list[int] = []
     while sum(sizes) < T:
@@ -1616,7 +1675,7 @@ def batch_sizes(T: int) -> list[int]:
 
 
 class Elimination(PlannedLearner):
-    """What both eliminations share: a batch plays a D-optimal design on the active arms.
+    """Both eliminations share this: a batch plays a D-optimal design on the active arms.
 
     A design is fixed once the earlier batches are, so widths need no uniformity over time. Heavy
     tails: the design is played in k copies (k = 1 elsewhere), and medians over copies are used.
@@ -1640,20 +1699,20 @@ class Elimination(PlannedLearner):
         return planned
 
     def candidates(self) -> np.ndarray:
-        """Arms that the design may play."""
+        """Return the arms that the design may play."""
         return np.flatnonzero(self.active)
 
     def design_of(self, arms: np.ndarray, N: int) -> np.ndarray:
-        """Counts of these arms that sum to N."""
+        """Return counts of these arms that sum to N."""
         raise NotImplementedError
 
     def best(self) -> tuple[int, float, float]:
-        """The active arm with the largest lower bound, and the bounds of its mean; at any time."""
+        """Return, at any time, the active arm of largest lower bound, and its mean's bounds."""
         arm = first_max(np.where(self.active, self.lower, -math.inf))
         return arm, float(self.lower[arm]), float(self.upper[arm])
 
     def proved_copies(self, log: float) -> int:
-        """k = ceil(8 log) of theorem (iii), or the k that was told, if it is not too small."""
+        """Return k = ceil(8 log) of theorem (iii), or the k that was told, if not too small."""
         least = math.ceil(8 * log)
         told = self.settings.k
         if told is not None and told < least:
@@ -1665,7 +1724,7 @@ class Elimination(PlannedLearner):
 
 
 class PE(Elimination):
-    """Batched elimination with few batches, steps 1 to 3 of the book's page "Elimination".
+    """PE eliminates in few batches, by steps 1 to 3 of the book's page "Elimination".
 
     A batch estimates f from its own reports alone, and keeps the arms with
     mu + beta sigma >= max over the active of mu - beta sigma.
@@ -1684,7 +1743,7 @@ class PE(Elimination):
         self.lost = self.problem.lost + (Z[~kept] ** 2).sum(axis=0)
 
     def copies(self) -> int:
-        """k of theorem (iii), or its order."""
+        """Return k of theorem (iii), or its order."""
         log = self.log - math.log(2)
         if self.settings.constants == "proved":
             return self.proved_copies(log)
@@ -1699,7 +1758,7 @@ class PE(Elimination):
         return optimal_design(self.Z[:, arms], N, self.settings.lam)  # step 1
 
     def rounding_step(self, count: int) -> float:
-        """A step far below the noise, as long as that is not far below B."""
+        """Return a step far below the noise, as long as that is not far below B."""
         return math.ldexp(1.0, math.frexp((self.B + self.settings.size) * count)[1] - 36)
 
     def learn(self) -> None:
@@ -1715,7 +1774,7 @@ class PE(Elimination):
         self.active = self.active & (self.mu + width >= highest)  # step 3
 
     def width(self, widest: float) -> float:
-        """beta of theorems (i) to (iii), or of their orders.
+        """Compute beta of theorems (i) to (iii), or of their orders.
 
         `widest` is the largest sigma of an active arm.
         """
@@ -1730,7 +1789,7 @@ class PE(Elimination):
         return math.hypot(self.B, scale * self.settings.size * math.sqrt(log)) + missed
 
     def laplace_noise(self, widest: float) -> float:
-        """Theorem (ii): sub-Gaussian up to a point, exponential beyond."""
+        """Return the noise term of theorem (ii): sub-Gaussian up to a point, exponential beyond."""
         L = self.settings.size
         R = self.problem.spread
         if self.settings.constants == "order":
@@ -1740,7 +1799,7 @@ class PE(Elimination):
         return max(spread, tail)
 
     def heavy_noise(self) -> float:
-        """Theorem (iii): Chebyshev; for alpha < 1 von Bahr and Esseen."""
+        """Return the noise term of theorem (iii): Chebyshev; for alpha < 1 von Bahr and Esseen."""
         p = 1 + self.settings.alpha
         factor = 1
         if self.settings.constants == "proved":
@@ -1750,7 +1809,7 @@ class PE(Elimination):
 
 
 class DoublingPE(Elimination):
-    """Elimination by differences, with a recentred window, in doubling batches.
+    """DoublingPE eliminates by differences, with a recentred window, in doubling batches.
 
     It keeps x if mu(x') - mu(x) <= W(x, x') for all active x' (Theorem P). One-bit reports and Sums
     are recentred (Theorem R): [lower, upper] of an arm is the intersection of [-F, F] with its
@@ -1770,7 +1829,10 @@ class DoublingPE(Elimination):
         self.N = 0  # plays of this batch
 
     def curator(self, arm: int) -> CTL:
-        """The curator that a user of this arm applies in this batch, around the arm's window."""
+        """Return the curator that a user of this arm applies in this batch.
+
+        It stands around the arm's window.
+        """
         given = self.settings.curator
         if not isinstance(given, (OneBit, Sums)):
             return super().curator(arm)
@@ -1784,7 +1846,10 @@ class DoublingPE(Elimination):
         return self.batch_plan(self.N, k)
 
     def next_size(self) -> int:
-        """N_1 = first, then doubling; a batch that would leave less than itself takes the rest."""
+        """Return N_1 = first, then twice the last size.
+
+        A batch that would leave less than itself takes the rest.
+        """
         N = min(2 * self.N, LONGEST) if self.batch else self.settings.first
         if self.settings.T is not None and self.room() < 2 * N:
             return self.room()
@@ -1792,12 +1857,12 @@ class DoublingPE(Elimination):
 
     @property
     def tanh(self) -> float:
-        """tanh(eps/2); 1 without privacy."""
+        """This is tanh(eps/2), or 1 without privacy."""
         given = self.settings.curator
         return 1.0 if given is None else math.tanh(given.eps / 2)
 
     def recentre(self) -> None:
-        """Set the window of each arm, centre +- reach, of which its rewards are known to be inside.
+        """Set the window of each arm, centre +- reach, inside which its rewards are known to be.
 
         [lower - R, upper + R], cut to [-Y, Y]: a curator clips nothing, and reports have the mean
         f.
@@ -1817,12 +1882,18 @@ class DoublingPE(Elimination):
 
     @property
     def log(self) -> float:
-        """l_i: |D| bands and |D| - 1 differences, two sides each; the sum of 1/(i(i+1)) is 1."""
+        """l_i covers |D| bands and |D| - 1 differences, two sides each.
+
+        The sum of 1/(i(i+1)) is 1.
+        """
         pairs = self.batch * (self.batch + 1)
         return math.log(4 * self.problem.n * pairs / self.settings.delta)
 
     def candidates(self) -> np.ndarray:
-        """Arms of the design: the active; for Sums few of them, since each costs a draw."""
+        """Return the arms of the design: the active.
+
+        For Sums there are few of them, since each costs a draw.
+        """
         arms = np.flatnonzero(self.active)
         if self.settings.kind != "sums":
             return arms
@@ -1833,7 +1904,7 @@ class DoublingPE(Elimination):
         return arms[spanning_arms(self.problem.Z[:, arms], enough)]
 
     def design_of(self, arms: np.ndarray, N: int) -> np.ndarray:
-        """Counts of these arms that sum to N, D-optimal for V of Theorem R."""
+        """Return counts of these arms that sum to N, D-optimal for V of Theorem R."""
         size = self.sizes(np.full(self.problem.n, N / len(arms)))[arms]
         widest = size.max()
         Z = self.problem.Z[:, arms] * (widest / size)
@@ -1841,7 +1912,7 @@ class DoublingPE(Elimination):
 
     @property
     def laplace(self) -> np.ndarray:
-        """Scale L_x of the Laplace noise of arm x, (n,): of a report, or of a sum; 0 for none."""
+        """L_x is the scale of arm x's Laplace noise, (n,): of a report, or of a sum; 0 for none."""
         given = self.settings.curator
         if isinstance(given, Sums):
             return 2 * self.reach / given.eps
@@ -1849,7 +1920,7 @@ class DoublingPE(Elimination):
         return np.full(self.problem.n, scale)
 
     def sizes(self, design: np.ndarray) -> np.ndarray:
-        """s(x)/B, (n,), of reports of arms that are played `design` (n,) times.
+        """Compute s(x)/B, (n,), of reports of arms that are played `design` (n,) times.
 
         Laplace: ln E exp(u noise) <= (u^2/2)(R^2 + 4 L^2) for |u| <= 1/(sqrt 2 L). Sums: n_x
         reports share one draw of noise.
@@ -1868,15 +1939,16 @@ class DoublingPE(Elimination):
 
     @property
     def ridge(self) -> float:
-        """rho: lam in units of (s/B)^2, s of the first batch."""
+        """rho is lam in units of (s/B)^2, s of the first batch."""
         size = self.settings.size
         if self.settings.kind == "Laplace":
             size = math.hypot(self.problem.spread, 2 * size)
         return self.settings.lam * (self.B / max(size, self.FINEST * self.B)) ** 2
 
     def widths(self, a: np.ndarray, b: np.ndarray, tail: np.ndarray) -> np.ndarray:
-        """W of Theorems P and R: B a + max(factor B b, 2 sqrt 2 l tail), of an arm or a difference.
+        """Compute W of Theorems P and R, of an arm or a difference.
 
+        W = B a + max(factor B b, 2 sqrt 2 l tail).
         factor: sqrt(2 l). Heavy tails: 2 (Chebyshev); alpha < 1: 8^{1/p} N^{1/p-1/2}, p = 1 + alpha
         (von Bahr and Esseen).
         """
@@ -1937,7 +2009,7 @@ SELDOM: dict[type[Learner], type[Learner]] = {TGP: SeldomTGP, GPUCB: SeldomGPUCB
 
 
 class _Default(float):
-    """A default that a learner may replace by its own."""
+    """A learner may replace this default by its own."""
 
 
 def make(
@@ -1960,7 +2032,7 @@ def make(
     first: int = 1024,
     rng: Any = None,
 ) -> Learner:
-    """An algorithm by name: "TGP", "ATA", "MoMA"; ours "PE"; baselines "GP-UCB", "TS", "MoM", ...
+    """Make a learner by name: "TGP", "ATA", "MoMA"; ours "PE"; baselines "GP-UCB", "TS", "MoM", ...
 
     name: one of these, or a class of your own, see `Learner`.
     T: horizon; None plays for ever (GP-UCB, and PE with schedule="double").
@@ -2020,7 +2092,7 @@ def make(
 
 
 def _algorithm(name):
-    """The class of that name, or the class given."""
+    """Return the class of that name, or the class given."""
     if isinstance(name, type) and issubclass(name, Learner):
         return name
     if not isinstance(name, str) or name not in ALGORITHMS:
@@ -2031,12 +2103,12 @@ def _algorithm(name):
 
 
 def algorithm_name(name: str | type[Learner]) -> str:
-    """An algorithm's name in tables and figures."""
+    """Return an algorithm's name in tables and figures."""
     return name.__name__ if isinstance(name, type) else name
 
 
 def _variant(name, algorithm, weibull, switch, schedule):
-    """The class that plays this algorithm with these options."""
+    """Return the class that plays this algorithm with these options."""
     check.choice("schedule", schedule, "sqrt", "double")
     if schedule == "double" and algorithm is not PE:
         raise ValueError(f"schedule = 'double': must be left out for {name}; it is PE's")
@@ -2052,7 +2124,7 @@ def _variant(name, algorithm, weibull, switch, schedule):
 
 
 def _check_constants(name, algorithm, constants):
-    """Does the algorithm have these constants?"""
+    """Refuse constants that the algorithm does not have."""
     renamed = {"theorem": "printed' or 'proved", "repaired": "proved"}
     if isinstance(constants, str) and constants in renamed:
         raise ValueError(
@@ -2069,7 +2141,7 @@ def _check_constants(name, algorithm, constants):
 
 
 def _check_reports(name, algorithm, constants, kind, curator, problem):
-    """Do these constants speak of these reports, and is the curator that of this problem?"""
+    """Refuse constants that do not speak of these reports, and a curator of another problem."""
     if kind == "sums" and not issubclass(algorithm, DoublingPE):
         raise ValueError(
             f"curator = Sums: must be another one for {name}; "
@@ -2095,13 +2167,13 @@ def _check_reports(name, algorithm, constants, kind, curator, problem):
 
 
 def _reports_differently(curator):
-    """Is this a curator from outside, with other reports than those of the class it stands on?"""
+    """Tell whether a curator from outside has other reports than the class it stands on."""
     methods = [getattr(type(curator), name, None) for name in ("draw", "report")]
     return any(method and method.__module__ != __name__ for method in methods)
 
 
 def _horizon(T, name, algorithm, constants, kind):
-    """T, or None where the algorithm needs none."""
+    """Return T, or None where the algorithm needs none."""
     laplace = constants == "proved" and kind == "Laplace" and not issubclass(algorithm, DoublingPE)
     if T is None and (not algorithm.anytime or laplace):
         raise ValueError(
@@ -2112,7 +2184,7 @@ def _horizon(T, name, algorithm, constants, kind):
 
 
 def _curator(curator, eps, problem):
-    """The curator that these arguments of `make` name; None where nothing is private."""
+    """Return the curator that these arguments of `make` name; None where nothing is private."""
     window = (problem.F, problem.R) if problem.Y is None else (problem.bound, 0.0)
     if isinstance(curator, type) and issubclass(curator, CTL):
         curator = Identity() if curator is Identity else curator(eps, *window)
@@ -2129,7 +2201,7 @@ def _curator(curator, eps, problem):
 
 
 def _weibull(weibull, algorithm, curator):
-    """(theta, a, b) of sub-Weibull noise, checked."""
+    """Return (theta, a, b) of sub-Weibull noise, checked."""
     triple = isinstance(weibull, (tuple, list)) and len(weibull) == 3
     if algorithm is not TGP or curator is not None or not triple:
         raise ValueError(
@@ -2140,7 +2212,7 @@ def _weibull(weibull, algorithm, curator):
 
 
 def _ridge(lam, algorithm, problem, size):
-    """The ridge as given; None, and elimination's own, is the matched one."""
+    """Return the ridge as given; None, and elimination's own, is the matched one."""
     own = isinstance(lam, _Default) and issubclass(algorithm, Elimination)
     if lam is None or own:
         ratio = size / problem.B
@@ -2149,7 +2221,7 @@ def _ridge(lam, algorithm, problem, size):
 
 
 def _moments(problem, curator):
-    """alpha, v and c of what the learner sees."""
+    """Return alpha, v and c of what the learner sees."""
     if curator is None:
         return dict(alpha=problem.alpha, v=problem.v, c=problem.c)
     c = problem.spread**2 + curator.variance
@@ -2160,7 +2232,7 @@ def _moments(problem, curator):
 
 
 class Simulation(NamedTuple):
-    """Cumulative regret (algorithm, trial, T), and records: never a raw reward.
+    """A simulation gives cumulative regret (algorithm, trial, T), and records: never a raw reward.
 
     records: names, uniform (trials,) = expected regret per round of uniform play, pulls (algorithm,
     trial, n), clipped (algorithm, trial); with trace=True also arms and reports, both (algorithm,
@@ -2180,8 +2252,9 @@ class Simulation(NamedTuple):
         return f"Simulation(T={T}, trials={trials}; regret/uniform: {', '.join(told)})"
 
     def frame(self, points: int = 200) -> pandas.DataFrame:
-        """A tidy table: algorithm, trial, t (at most `points` values), regret, and relative regret.
+        """Make a tidy table with a row for each algorithm, trial and t (at most `points` values).
 
+        Its columns are algorithm, trial, t, regret, and relative regret.
         The last is the regret over that of uniform play.
         """
         import pandas
@@ -2199,7 +2272,7 @@ class Simulation(NamedTuple):
 
 
 class Streams(NamedTuple):
-    """A trial's sources of randomness: problem seed, users' draws, privacy draws, sketch seed."""
+    """Chance enters a trial by a problem seed, users' draws, privacy draws and a sketch seed."""
 
     problem: int
     env: np.random.Generator
@@ -2208,7 +2281,7 @@ class Streams(NamedTuple):
 
 
 def streams(seed: int, trial: int) -> Streams:
-    """A trial's sources of randomness, separate children of one SeedSequence.
+    """Derive a trial's sources of randomness, separate children of one SeedSequence.
 
     All algorithms of a trial meet the same users and the same noise, and adding an algorithm shifts
     nothing.
@@ -2221,7 +2294,7 @@ def streams(seed: int, trial: int) -> Streams:
 
 @functools.cache
 def _libraries():
-    """NumPy's BLAS and the like, found once; None where nobody can."""
+    """Find NumPy's BLAS and the like, once; None where nobody can."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
@@ -2230,14 +2303,14 @@ def _libraries():
 
 
 def one_thread() -> contextlib.AbstractContextManager:
-    """A context with one BLAS thread, so that sums come out the same on every machine."""
+    """Return a context with one BLAS thread, so that sums come out the same on every machine."""
     return _libraries().limit(limits=1) if _libraries() else contextlib.nullcontext()
 
 
 def trial_problems(
     problem: Problem | Callable[[int], Problem], trials: int, seed: int
 ) -> list[Problem]:
-    """The Problem of each trial; all of one size, with f known."""
+    """Return the Problem of each trial; all of one size, with f known."""
     if isinstance(problem, Problem):
         problems = [problem] * trials
     elif callable(problem):
@@ -2258,7 +2331,7 @@ def trial_problems(
 
 
 class _Job(NamedTuple):
-    """One algorithm in one trial."""
+    """A job is one algorithm in one trial."""
 
     problem: Problem
     name: str | type[Learner]
@@ -2271,7 +2344,7 @@ class _Job(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """What one run leaves: arms (T,); reports (T,), beta (T,) and needed (T,) where asked for."""
+    """A run leaves arms (T,); reports (T,), beta (T,) and needed (T,) where asked for."""
 
     clipped: int
     arms: np.ndarray
@@ -2316,7 +2389,7 @@ def _run(job):
 
 
 def _draws(problem, env, T):
-    """What nature draws for T users, one entry each."""
+    """List what nature draws for T users, one entry each."""
     draws = problem.draw(env, T)
     if np.shape(draws)[:1] != (T,):
         raise ValueError(
@@ -2327,7 +2400,7 @@ def _draws(problem, env, T):
 
 
 class _Bands:
-    """How wide a learner's band is after each round, and how wide it had to be."""
+    """_Bands records how wide a learner's band is after each round, and how wide it had to be."""
 
     def __init__(self, problem, T):
         self.f = problem.f
@@ -2397,7 +2470,7 @@ def simulate(
 
 
 def _names(names):
-    """A list of at least one name or class."""
+    """Return a list of at least one name or class."""
     if isinstance(names, (str, type)):
         return [names]
     names = list(names) if np.iterable(names) else []
@@ -2407,7 +2480,7 @@ def _names(names):
 
 
 def _finished(jobs, workers) -> Iterator[_Run]:
-    """The runs of all jobs in their order, as they are done."""
+    """Yield the runs of all jobs in their order, as they are done."""
     if hasattr(workers, "get_executor") and not isinstance(workers, type):  # a Dask client
         workers = workers.get_executor()
     if isinstance(workers, Executor):  # stays its owner's
@@ -2435,7 +2508,7 @@ def _finished(jobs, workers) -> Iterator[_Run]:
 
 
 def _check_portable(job, workers):
-    """Can a job be sent to another process?"""
+    """Refuse a job that cannot be sent to another process."""
     import pickle
 
     parts = {"problem": job.problem, "name": job.name, **job.options}
@@ -2450,7 +2523,7 @@ def _check_portable(job, workers):
 
 
 def _collect(problems, names, runs):
-    """The runs of all algorithms (slow) and trials (fast) as one Simulation."""
+    """Put the runs of all algorithms (slow) and trials (fast) together as one Simulation."""
     shape = len(names), len(problems)
 
     def stacked(part):
@@ -2475,8 +2548,9 @@ def _collect(problems, names, runs):
 
 
 class Campaign(NamedTuple):
-    """A learner on sums of reports: PE after each batch, GP-UCB at about 200 users on a log scale.
+    """A campaign is a learner's run on sums of reports.
 
+    PE is recorded after each batch, GP-UCB at about 200 users on a log scale.
     t (batches,) is the number of users so far, regret (trials, batches) is cumulative, active
     (trials, batches) counts the active arms (all of them for GP-UCB), uniform (trials,) is the
     expected regret per round of uniform play.
@@ -2506,8 +2580,9 @@ def simulate_batches(
     eps: float | None = None,
     **options: Any,
 ) -> Campaign:
-    """A learner on sums of reports drawn in their exact law -> Campaign: any T at the same cost.
+    """Play a learner on sums of reports drawn in their exact law -> Campaign.
 
+    Any T comes at the same cost.
     name: "PE", or "GP-UCB" with a `switch`. T: up to 1e15. problem and options: as in `simulate`.
     """
     from ldpbo import campaigns
@@ -2520,7 +2595,7 @@ def simulate_batches(
 def play_batches(
     learner: PlannedLearner, env: np.random.Generator, privacy: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Drive a learner to its horizon on sums of reports; yields each batch's counts (n, k)."""
+    """Drive a learner to its horizon on sums of reports; yield each batch's counts (n, k)."""
     from ldpbo import campaigns
 
     return campaigns.play_batches(learner, env, privacy)
@@ -2536,7 +2611,7 @@ def synthetic_problem(
     n: int = 100,
     p: int = 100,
 ) -> Problem:
-    """The paper's synthetic data: f = sum_i a_i k(., x_i), a_i ~ U[-1, 1], on the arms i/n."""
+    """Draw the paper's synthetic data: f = sum_i a_i k(., x_i), a_i ~ U[-1, 1], on the arms i/n."""
     from ldpbo import datasets
 
     return datasets.synthetic_problem(kernel, noise, seed, lengthscale=lengthscale, nu=nu, n=n, p=p)
@@ -2556,8 +2631,9 @@ def function_problem(
     points: ArrayLike = None,
     **options: Any,
 ) -> Problem:
-    """A function of a point (d,) of the box `bounds`, on n scrambled Sobol points or those given.
+    """Make a problem from a function of a point (d,) of the box `bounds`.
 
+    The arms are n scrambled Sobol points or those given.
     kernel: "se", "matern", or a function of two sets of points (n, d) and (n', d).
     """
     from ldpbo import datasets
@@ -2577,7 +2653,7 @@ def table_problem(
     name: str = "table",
     source: str = "user's table",
 ) -> Problem:
-    """A problem from a table: rows = observations, columns = arms; a user is a random row.
+    """Make a problem from a table: rows = observations, columns = arms; a user is a random row.
 
     low, high: the range of the rewards, known beforehand; it makes the curators, see
     `ldpbo.datasets.table_problem`. Without them the paper's bounds, from the table itself.
@@ -2589,14 +2665,14 @@ def table_problem(
 
 
 def light_problem() -> Problem:
-    """The paper's 41 light sensors, or the stand-in of that shape; `provenance` says which."""
+    """Return the paper's 41 light sensors, or a stand-in of that shape; `provenance` says which."""
     from ldpbo import datasets
 
     return datasets.light_problem()
 
 
 def stock_problem() -> Problem:
-    """The paper's 29 stocks, or the stand-in's 20; `provenance` says which."""
+    """Return the paper's 29 stocks, or the stand-in's 20; `provenance` says which."""
     from ldpbo import datasets
 
     return datasets.stock_problem()
@@ -2611,7 +2687,7 @@ def read_table(
     missing: str = "error",
     long: tuple[str, str, str] | bool | None = None,
 ) -> Table:
-    """A CSV file, rows = observations, columns = arms -> named tuple (values, names, left_out).
+    """Read a CSV file (rows observations, columns arms) -> named tuple (values, names, left_out).
 
     missing: what is done about empty cells, NA and nan: "error", "drop" (their rows) or "mean" (of
     the column). long: the columns (user, item, value) of a file with one value a row.
@@ -2629,7 +2705,7 @@ def load(
     algorithm: type[Learner] | None = None,
     curator: type[CTL] | None = None,
 ) -> Learner:
-    """The learner that `learner.save` wrote, on the same problem: it asks for the same arms.
+    """Load the learner that `learner.save` wrote, on the same problem: it asks for the same arms.
 
     algorithm, curator: classes of your own that it was made with, unless their module is imported.
     """
