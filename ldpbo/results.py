@@ -23,6 +23,20 @@ ROOT = Path(ldpbo_core.__file__).resolve().parent
 CODE = provenance.code_hash()
 SWEEPS_TEST = "tests/test_sweeps.py::test_stored_cells_chosen_at_random_are_recomputed_exactly"
 ORIGINALS_TEST = "tests/test_originals.py::test_one_stored_panel_is_computed_again_exactly"
+STORED_TESTS = {  # a table data/NAME.csv -> the test that computes a part of it again
+    "arms": "tests/test_in_the_browser.py"
+    "::test_stored_numbers_of_users_for_few_arms_are_recomputed_exactly",
+    "campaigns": "tests/test_sweeps.py"
+    "::test_stored_campaigns_are_those_declared_and_one_chosen_at_random_is_recomputed_exactly",
+    "constants": "tests/test_stored.py"
+    "::test_regret_at_the_constants_is_that_declared_and_one_learner_is_run_again",
+    "coverage": "tests/test_stored.py::test_the_first_runs_of_each_setting_are_computed_again",
+    "elimination": "tests/test_stored.py"
+    "::test_the_campaigns_of_a_kernel_chosen_at_random_are_computed_again",
+    "onebit": "tests/test_stored.py::test_campaigns_on_one_bit_chosen_at_random_are_computed_again",
+    "users": "tests/test_sweeps.py"
+    "::test_stored_numbers_of_users_are_those_declared_and_some_are_recomputed_exactly",
+}
 TABLE = "application/vnd.ldpbo.table+json"  # {"name": figure, "columns": {column: values}}
 PANELS = {
     "2a": "2a synthetic, Matérn, ε = 1",
@@ -170,7 +184,8 @@ def holm(p):
 
 
 def code_note(codes, test=""):
-    """Say why a stored table is still valid although the code has changed since; "" if it has not.
+    """Say that other code made a stored table, and which test shows whether it still holds; "" if
+    this code made it.
 
     test: the test that computes a part of the table again, "tests/FILE.py::NAME"; timings have
     none.
@@ -178,9 +193,14 @@ def code_note(codes, test=""):
     if set(codes) == {CODE}:
         return ""
     if not test:
-        return "measured once; no test repeats timings"
+        return "made by other code; no test repeats timings"
     said = test.partition("::test_")[2].replace("_", " ")
-    return f"still valid: the test “{said}” computes a part again"
+    return f"made by other code, and valid as long as the test “{said}” passes"
+
+
+def stored_note(name):
+    """Say where the stored runs of data/NAME.csv are, for the line under a figure."""
+    return joined(f"stored (data/{name}.csv)", code_note(stored(name)["code"], STORED_TESTS[name]))
 
 
 def joined(*parts):

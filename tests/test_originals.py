@@ -42,7 +42,7 @@ def parameters(panel):
 
 def test_the_stored_results_are_those_of_this_code_or_carry_a_mark():
     """Who does not have the data may change the core all the same; `make originals` renews them."""
-    marked = "computes a part again" in originals.note()
+    marked = "made by other code" in originals.note()
     assert marked == (STORED["code"] != results.CODE)
 
 
@@ -188,11 +188,12 @@ def test_results_of_another_code_are_marked_in_words_and_those_of_this_code_are_
     monkeypatch.setattr(results, "CODE", "0" * 12)
     note = originals.note()
     assert note.endswith(
-        "; still valid: the test “one stored panel is computed again exactly” computes a part again"
+        "; made by other code, and valid as long as the test “one stored panel is computed again "
+        "exactly” passes"
     )
     assert "T = 20000, 10 trials, seed 2021" in note
     mixed = results.code_note(["b" * 12, "a" * 12, "0" * 12])
-    assert mixed == "measured once; no test repeats timings"
+    assert mixed == "made by other code; no test repeats timings"
     monkeypatch.setattr(results, "CODE", stored)
     assert "test" not in originals.note() and results.code_note([stored]) == ""
 
@@ -256,6 +257,11 @@ def rank(winner, behind):
 )
 def test_a_winner_changes_clearly_only_if_it_is_clear_at_both_settings(before, after, moved, clear):
     assert ranking.passed(rank(*before), rank(*after)) == (moved, clear)
+
+
+def test_panels_are_counted_and_listed_and_where_there_are_none_no_bracket_is_left():
+    assert ranking.named(["2c", "2e"], 9) == "two of the nine (2c, 2e)"
+    assert ranking.named([], 9) == "none of the nine"
 
 
 def test_a_mean_over_panels_has_an_interval_that_also_covers_equal_luck_in_all():

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
+import crate
 import pages
 import record
 import render
@@ -55,7 +56,7 @@ def write_sources(source):
 def rendered(site):
     """What the renderer makes of them -> its folder."""
     figures = '<p id="fig-note"></p><p id="fig-panel-2a-regret"></p>'
-    for name in [*(f"{file}.html" for file in CONTENTS), "_static/claims.json", record.ARCHIVE]:
+    for name in [*(f"{file}.html" for file in CONTENTS), "_static/claims.json", crate.ARCHIVE]:
         (site / name).parent.mkdir(parents=True, exist_ok=True)
         (site / name).write_text(figures)
     return site
@@ -202,14 +203,16 @@ def test_the_last_line_of_a_page_is_short(monkeypatch, first, said):
 # ---- Stored tables of an earlier code ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("named", [results.SWEEPS_TEST, results.ORIGINALS_TEST])
+@pytest.mark.parametrize(
+    "named", [results.SWEEPS_TEST, results.ORIGINALS_TEST, *results.STORED_TESTS.values()]
+)
 def test_the_test_that_a_note_names_exists(named):
     path, _, name = named.partition("::")
     tree = ast.parse((ROOT / path).read_text("utf-8"))
     assert name in [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
 
 
-def test_a_table_of_an_earlier_code_says_in_words_that_it_holds_and_which_test_shows_it(
+def test_a_table_of_other_code_says_so_in_words_and_which_test_shows_whether_it_holds(
     monkeypatch,
 ):
     frame = results.sweep("judge")
@@ -217,9 +220,10 @@ def test_a_table_of_an_earlier_code_says_in_words_that_it_holds_and_which_test_s
     for note, test in (
         (results.sweep_note(frame), results.SWEEPS_TEST),
         (originals.note(), results.ORIGINALS_TEST),
+        *((results.stored_note(name), test) for name, test in results.STORED_TESTS.items()),
     ):
         name = test.partition("::test_")[2].replace("_", " ")
-        assert f"still valid: the test “{name}” computes a part again" in note
+        assert f"made by other code, and valid as long as the test “{name}” passes" in note
         assert not re.search(r"\b[0-9a-f]{12}\b", note)
-    assert results.code_note(["1" * 12]) == "measured once; no test repeats timings"
+    assert results.code_note(["1" * 12]) == "made by other code; no test repeats timings"
     assert results.code_note(["0" * 12], results.SWEEPS_TEST) == ""
