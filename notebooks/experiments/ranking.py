@@ -98,6 +98,12 @@ def passed(first, second):
     return list(moved.panel), clear
 
 
+def named(found, total):
+    """Say in how many panels something is so, and in which: "two of the nine (2c, 2e)"."""
+    words = panels.some_of(len(found), total)
+    return f"{words} ({', '.join(found)})" if found else words
+
+
 def moma_counts(ranks):
     """Count in how many panels MoMA is first: without and with privacy, on real data, in Figure 3;
     and in how many of Figure 3 it is clearly behind."""
