@@ -16,7 +16,7 @@ window.LDPBO_SETTINGS = (() => {
     table: "your own table",
   };
   const CONSTANTS = {
-    order: "order: factors of 1",
+    order: "order: constants 1, no proof",
     printed: "printed: as in the paper",
     proved: "proved: with a proof, if B ≥ ‖f‖",
   };
@@ -62,8 +62,8 @@ window.LDPBO_SETTINGS = (() => {
       title: "Low ε",
       change: { ...PAPER, eps: 0.1 },
       note:
-        "At ε = 0.1 the reports are mostly noise, and nobody does better than uniform play. " +
-        "Move ε to 10: the curves leave it at once.",
+        "At ε = 0.1 the reports are mostly noise, and nobody beats uniform play by more than a " +
+        "few per cent. Move ε to 10: the curves leave it at once.",
     },
     constants: {
       title: "Constants decide",
