@@ -49,7 +49,7 @@ lock:  ## Renew requirements.lock from pyproject.toml, with the uv in .venv
 	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --fork-strategy fewest --all-extras --custom-compile-command "make lock" pyproject.toml -o requirements.lock
 
 clean:  ## Remove everything that was built, but not .venv
-	rm -rf _build build book/pages book/_failed book/_static/mathjax book/_static/live *.egg-info
+	rm -rf _build build *.egg-info
 
 help:  ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'

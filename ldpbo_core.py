@@ -415,7 +415,7 @@ class CTL:
         allowed = "a finite number > 0 (eps=None in make and simulate: not private)"
         self.eps = check.number("eps", eps, allowed, low=0.0)
         self.bound = check.positive("B", B) + check.nonnegative("R", R)
-        self.scale = 2 * self.bound / self.eps
+        self.scale = 2 * self.bound / self.eps  # Alg. 2, l. 2
         self.variance = 2 * self.scale * self.scale  # what noise adds to the variance of a report
         if not 0 < self.scale < 1e100:
             raise ValueError(
@@ -2225,7 +2225,7 @@ def _moments(problem, curator):
     if curator is None:
         return dict(alpha=problem.alpha, v=problem.v, c=problem.c)
     c = problem.spread**2 + curator.variance
-    return dict(alpha=1.0, v=problem.F**2 + c, c=c)
+    return dict(alpha=1.0, v=problem.F**2 + c, c=c)  # Alg. 2, l. 2
 
 
 # ---- Simulation: many trials, common random numbers ----------------------------------------------
@@ -2358,7 +2358,7 @@ def _run(job):
     problem, T = job.problem, job.T
     _, env, privacy, sketch = streams(job.seed, job.trial)
     rng = np.random.default_rng(sketch)
-    learner = make(job.name, problem, T, rng=rng, **job.options)  # Alg. 1-3, l. 1; Alg. 2, l. 2
+    learner = make(job.name, problem, T, rng=rng, **job.options)  # Alg. 1-3, l. 1
     if isinstance(learner.settings.curator, Sums):
         raise ValueError(
             "curator = Sums: must be played by simulate_batches; it reports sums alone"
