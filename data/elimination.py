@@ -19,6 +19,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
 from data import write
+from ldpbo import experiments
 from notebooks.elimination import runs
 
 SEED = 4242  # nothing was chosen on these functions
@@ -37,7 +38,7 @@ def campaigns(kernel):
     for name, how in LEARNERS.items():
         options = dict(name=name, trials=TRIALS, seed=SEED) | GIVEN | how
         run = core.simulate_batches(runs.source(kernel), T, **options)
-        share = runs.shares(run, USERS)
+        share = experiments.shares(run, USERS)
         uniform = run.uniform[:, None] * USERS
         found["uniform"] = uniform.mean(axis=0)
         found[name] = (share * uniform).mean(axis=0)

@@ -83,8 +83,7 @@ def trajectories(problem, runs, learner, trust, eps):
     options = LEARNERS[learner] | TRUST[trust]
     chosen = dict(trials=runs, seed=SEED, constants="proved", delta=0.1)
     run = core.simulate_batches(problem, T, eps=eps, **chosen, **options)
-    regret = [np.interp(GRID, np.append(0, run.t), np.append(0, lost)) for lost in run.regret]
-    return np.array(regret) / (GRID * run.uniform[:, None])
+    return experiments.shares(run, GRID)
 
 
 def users_needed(share, target):

@@ -1,4 +1,5 @@
-"""Several pages run these: problems whose B is the norm of f, single rounds, and coverage."""
+"""Several pages run these: problems whose B is the norm of f, single rounds, coverage; and how many
+users a campaign needs."""
 
 from __future__ import annotations
 
@@ -53,6 +54,22 @@ def rounds(
         report = curator.report(problem.reward(arm, user), noise)
         learner.tell(report)
         yield learner, arm, report
+
+
+def shares(run: ldpbo_core.Campaign, users: np.ndarray) -> np.ndarray:
+    """Return regret over that of uniform play after each number of users, (trials, users).
+
+    Between two marks of a campaign regret grows evenly.
+    """
+    marks = np.append(0, run.t)
+    regret = [np.interp(users, marks, np.append(0, lost)) for lost in run.regret]
+    return np.array(regret) / (users * run.uniform[:, None])
+
+
+def users_until(users: np.ndarray, share: np.ndarray, target: float) -> float:
+    """Find the number of users from which on a share stays below `target`; inf: it does not."""
+    first = np.flatnonzero(np.append(True, share >= target))[-1]  # one after the last above
+    return float(np.append(users, np.inf)[first])
 
 
 def coverage(

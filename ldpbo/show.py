@@ -13,6 +13,7 @@ import base64
 import html
 import io
 import json
+import math
 import platform
 import re
 import shlex
@@ -32,6 +33,7 @@ from ldpbo import provenance as origin
 
 GLUED = "application/papermill.record/"  # a value for the prose; the build puts it in
 BROAD = 8.0  # inches from which on a figure uses the margin of the page as well
+STEPS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10])  # what a few trials tell apart
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SVG_LINK = (
     '<a download="{name}.svg" href="#{anchor}" onclick="this.href='
@@ -69,17 +71,49 @@ def estimate(mean: float, low: float, high: float) -> str:
     return typeset(text).replace("-", "−")
 
 
+def rounded(x: float) -> float:
+    """Round a number of users to the digits that a few trials support: 1, 1.5, 2, 3, ..., 9."""
+    power = 10.0 ** math.floor(math.log10(x))
+    return power * STEPS[np.abs(np.log(STEPS * power / x)).argmin()]
+
+
+def in_words(x: float) -> str:
+    """Write a number in words where it is large: '20,000', '270 million'."""
+    for size, word in ((1e9, " billion"), (1e6, " million")):
+        if x >= size:
+            return f"{x / size:g}{word}"
+    return f"{x:,.0f}"
+
+
+def count(users: float, farthest: float = 1e12) -> str:
+    """Write about how many users: '20,000', '1.5 million', 'beyond 10¹²' where there is no end."""
+    return in_words(rounded(users)) if np.isfinite(users) else f"beyond {scientific(farthest, 0)}"
+
+
+def duration(users: float, per_day: float) -> str:
+    """Write how long so many users take: 'within a day', '4 days', '8 weeks', '3 years'."""
+    days = users / per_day
+    if days < 1.25:
+        return "within a day"
+    unit, word = 1, "days"
+    if days >= 60:
+        unit, word = 7, "weeks"
+    if days >= 450:
+        unit, word = 365.25, "years"
+    return f"{rounded(days / unit):,g} {word}" if np.isfinite(days) else "never"
+
+
 def at_least(x: float, digits: int = 1) -> str:
     """Write a number after "at least": rounded down, '6.0' for 6.07, so that the words hold."""
-    return _rounded(x, digits, ROUND_FLOOR)
+    return _decimals(x, digits, ROUND_FLOOR)
 
 
 def at_most(x: float, digits: int = 1) -> str:
     """Write a number after "at most": rounded up, '1.7' for 1.64, so that the words hold."""
-    return _rounded(x, digits, ROUND_CEILING)
+    return _decimals(x, digits, ROUND_CEILING)
 
 
-def _rounded(x, digits, direction):
+def _decimals(x, digits, direction):
     """Round the shortest decimal that names x; digits = -3 rounds to thousands, '8,000'."""
     if not np.isfinite(x):
         return str(x)

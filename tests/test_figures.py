@@ -198,6 +198,27 @@ def test_a_power_of_ten_is_written_as_such():
     ] and show.scientific(1e8) == "1.0·10⁸"
 
 
+@pytest.mark.parametrize(
+    "users, said, how_long",
+    [
+        (27_000, "30,000", "within a day"),
+        (138_000, "150,000", "3 days"),
+        (757_525, "800,000", "15 days"),
+        (2.8e6, "3 million", "60 days"),
+        (13_667_164, "15 million", "40 weeks"),
+        (2.6e9, "3 billion", "150 years"),
+        (np.inf, "beyond 10¹²", "never"),
+    ],
+)
+def test_users_and_days_have_the_digits_that_a_few_trials_tell_apart(users, said, how_long):
+    assert show.count(users) == said
+    assert show.duration(users, 50_000) == how_long
+
+
+def test_a_forecast_that_looks_less_far_says_so():
+    assert show.count(np.inf, 10**10) == "beyond 10¹⁰"
+
+
 # ---- bigger domains
 @pytest.mark.parametrize(
     "name, tops",
@@ -222,7 +243,7 @@ def test_test_functions_have_their_known_tops_and_stay_in_their_range(name, tops
 
 def test_users_are_counted_until_the_mean_run_stays_below():
     so_far = np.array([100, 1000, 10_400, 100_000])
-    runs = np.array([[0.2, 0.9, 0.7, 0.2], [0.4, 0.7, 0.3, 0.2]])
+    runs = np.array([[0.2, 0.9, 0.6, 0.2], [0.4, 0.7, 0.3, 0.2]])
     assert users.until(so_far, runs, 0.5) == "about 10,000 users"
     assert users.until(so_far, runs, 0.9) == "about 100 users"
     assert users.until(so_far, runs, 0.1) == "more than 100,000 users"

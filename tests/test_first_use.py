@@ -1041,11 +1041,9 @@ def test_a_candidate_that_has_not_used_a_report_is_not_recommended():
     assert forecast.choose(first_batch) is None
 
 
-def test_numbers_have_the_digits_that_a_few_trials_tell_apart():
+def test_a_share_has_two_digits():
     from notebooks.own import forecast
 
-    said = [forecast.count(x) for x in (13_667_164, 757_525, 2.6e9, 121_000, np.inf)]
-    assert said == ["15 million", "800,000", "3 billion", "100,000", "beyond 10¹⁰"]
     assert forecast.share(0.004, 0.003, 0.006) == "less than 0.01"
     assert forecast.share(0.58, 0.55, 0.6) == "0.58 [0.55, 0.60]"
 

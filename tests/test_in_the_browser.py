@@ -8,7 +8,7 @@ import browsers
 import pytest
 
 import ldpbo_core as core
-from ldpbo import lab, results
+from ldpbo import lab, results, show
 
 ROOT = Path(core.__file__).resolve().parent
 from notebooks.which import calculator
@@ -55,10 +55,10 @@ def choose(page, **values):
 def test_the_calculator_answers_from_stored_runs_without_a_network(browser, tmp_path):
     page = opened(browser, tmp_path / "calculator.html", calculator.form(RUNS).data)
     points = {level: users for level, users, _ in RUNS["se"]["100"]["local"]["tenth"]}
-    assert f"about {calculator.about(points[1.0])} users, 100 arms" in choose(page)
+    assert f"about {show.count(points[1.0])} users, 100 arms" in choose(page)
     points = {level: users for level, users, _ in RUNS["matern"]["10"]["aggregator"]["half"]}
     said = choose(page, problem="matern", arms="10", trust="aggregator")
-    assert f"about {calculator.about(points[1.0])} users, 10 arms" in said
+    assert f"about {show.count(points[1.0])} users, 10 arms" in said
     assert page.js("!document.getElementById('calc-arms').disabled")
     assert "29 arms" in choose(page, problem="stocks")
     assert page.js("document.getElementById('calc-arms').disabled")

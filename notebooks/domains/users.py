@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import ldpbo_core as core
-from ldpbo import results
+from ldpbo import experiments, results
 
 MARKS = 61  # numbers of users at which a run is drawn
 
@@ -23,12 +23,11 @@ def shares(problem, users, *, trials, seed, **options):
 
 
 def until(so_far, runs, share):
-    """Say after how many users the mean run is at most at `share` for good."""
-    above = np.flatnonzero(runs.mean(axis=0) > share)
-    first = above[-1] + 1 if len(above) else 0
-    if first == len(so_far):
+    """Say after how many users the mean run stays below `share`."""
+    first = experiments.users_until(so_far, runs.mean(axis=0), share)
+    if first == np.inf:
         return f"more than {so_far[-1]:,.0f} users"
-    return f"about {float(f'{so_far[first]:.1g}'):,.0f} users"
+    return f"about {float(f'{first:.1g}'):,.0f} users"
 
 
 def choices(problem, users, seed, eps):

@@ -27,19 +27,6 @@ def problems(kernel, seed, trials):
     return [draw(core.streams(seed, i)[0]) for i in range(trials)]
 
 
-def shares(run, users):
-    """Return regret over that of uniform play after each number of users, (trials, users).
-
-    Between two marks of a campaign regret grows evenly.
-    """
-    marks = np.append(0.0, run.t)
-    found = []
-    for regret, uniform in zip(run.regret, run.uniform):
-        at = np.interp(users, marks, np.append(0.0, regret))
-        found.append(at / (uniform * users))
-    return np.array(found)
-
-
 def log_factor(problem, T, delta):
     """Return l of the last batch of a campaign of T users."""
     doublings = math.log2(T / FIRST + 1)

@@ -5,9 +5,6 @@ import math
 import numpy as np
 from scipy.stats import binom
 
-STEPS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-WORDS = ((1e9, " billion"), (1e6, " million"))
-
 
 def belief(before, eps):
     """Compute the largest belief that a report can lead to, from the belief before it."""
@@ -31,27 +28,3 @@ def least_users(table, eps, share):
     """Find how many users the better proved learner needs: one bit each, synthetic SE kernel."""
     part = table[(table.problem == "se") & (table.trust == "local") & (table.eps == eps)]
     return float(part[part.share == share].users.min())
-
-
-def rounded(x):
-    """Round to the digits that the page on users gives such a number: 1, 1.5, 2, 3, ..., 9."""
-    power = 10.0 ** math.floor(math.log10(x))
-    return power * STEPS[np.abs(np.log(STEPS * power / x)).argmin()]
-
-
-def about(users):
-    """Write a number of users in words and digits."""
-    users = rounded(users)
-    for size, word in WORDS:
-        if users >= size:
-            return f"{users / size:g}{word}"
-    return f"{users:,.0f}"
-
-
-def duration(users, per_day):
-    """Write how long so many users take to come."""
-    days = users / per_day
-    if days < 1.25:
-        return "within a day"
-    unit, word = (7, "weeks") if days >= 60 else (1, "days")
-    return f"{rounded(days / unit):g} {word}"

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import ldpbo_core as core
-from ldpbo import plots, results, show
+from ldpbo import experiments, plots, results, show
 
 CANDIDATES = {  # on one-bit reports; all of them cost the same at any number of users
     "GP-UCB, proved": {"name": "GP-UCB", "constants": "proved", "switch": 0.1, "lam": None},
@@ -15,7 +15,6 @@ CANDIDATES = {  # on one-bit reports; all of them cost the same at any number of
 }
 PROVED = [label for label in CANDIDATES if label.endswith("proved")]
 FARTHEST = 10**10  # users up to which the number needed is looked for
-STEPS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10])  # what a few trials tell apart
 
 
 def read_columns(long):
@@ -45,25 +44,24 @@ def learner_options(label):
     return options.pop("name"), options
 
 
+def play(problem, label, users, **given):
+    """Play a candidate -> Campaign."""
+    name, options = learner_options(label)
+    return core.simulate_batches(problem, users, name=name, **options, **given)
+
+
 def run(problem, label, users, **given):
     """Play a candidate -> (users so far, regret over uniform play's (trials, ...))."""
-    name, options = learner_options(label)
-    campaign = core.simulate_batches(problem, users, name=name, **options, **given)
+    campaign = play(problem, label, users, **given)
     return campaign.t, campaign.regret / (campaign.t * campaign.uniform[:, None])
 
 
 def users_needed(problem, label, shares, **given):
     """Find the users from which on the mean relative regret stays below each share."""
-    t, relative = run(problem, label, FARTHEST, **given)
-    users = np.geomspace(t[0], t[-1], 2001)
-    regret = [np.interp(users, [0, *t], [0, *(t * part)]) for part in relative]
-    mean = np.mean(regret, axis=0) / users
-    found = []
-    for share in shares:
-        above = np.flatnonzero(mean >= share)
-        last = above[-1] if above.size else -1
-        found.append(float(users[last + 1]) if last + 1 < len(users) else np.inf)
-    return found
+    campaign = play(problem, label, FARTHEST, **given)
+    users = np.geomspace(campaign.t[0], campaign.t[-1], 2001)
+    mean = experiments.shares(campaign, users).mean(axis=0)
+    return [experiments.users_until(users, mean, share) for share in shares]
 
 
 def fewest_users(problem, shares, **given):
@@ -185,18 +183,6 @@ def at_most(x):
 def decimals(x):
     """Return how many decimals a length needs for two digits."""
     return max(0, 1 - math.floor(math.log10(x))) if x > 0 else 0
-
-
-def count(users):
-    """Write a number of users with the digits that it has, in words where it is large."""
-    if not np.isfinite(users):
-        return f"beyond {show.scientific(FARTHEST, 0)}"
-    power = 10.0 ** math.floor(math.log10(users))
-    users = power * STEPS[np.abs(np.log(STEPS * power / users)).argmin()]
-    for size, word in ((1e9, " billion"), (1e6, " million")):
-        if users >= size:
-            return f"{users / size:g}{word}"
-    return f"{users:,.0f}"
 
 
 def draw(curves):

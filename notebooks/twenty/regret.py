@@ -3,7 +3,7 @@
 import numpy as np
 
 import ldpbo_core as core
-from ldpbo import plots
+from ldpbo import experiments, plots
 from notebooks.twenty import example
 
 KEYS = {"none": "no privacy", "bit": "one bit", "laplace": "Laplace"}
@@ -30,27 +30,18 @@ def measure(T, eps, trials, seed):
     return found
 
 
-def first_below(curve, share):
-    """Find the number of visitors from which on the relative regret stays below a share; None if it
-    does not within the run."""
-    t, values = curve
-    above = np.flatnonzero(values >= share)
-    if above.size and above[-1] == len(t) - 1:
-        return None
-    return int(t[above[-1] + 1]) if above.size else int(t[0])
-
-
 def users(curve, share):
-    """Write `first_below` for the prose."""
-    first = first_below(curve, share)
-    if first is None:
+    """Write after how many visitors the relative regret stays below a share."""
+    first = experiments.users_until(*curve, share)
+    if first == np.inf:
         return f"more than {curve[0][-1]:,}"
-    return f"{first:,}" if first < 1000 else f"about {round(first, -2):,}"
+    return f"{first:,.0f}" if first < 1000 else f"about {round(first, -2):,.0f}"
 
 
-def times_fewer(many, few):
-    """Compare two numbers of visitors in words: "about 12 times fewer"."""
-    if many is None or few is None:
+def times_fewer(*curves, share):
+    """Compare the visitors of two curves in words: "about 12 times fewer"."""
+    many, few = (experiments.users_until(*curve, share) for curve in curves)
+    if np.inf in (many, few):
         return "fewer"
     return f"about {many / few:.0f} times fewer"
 

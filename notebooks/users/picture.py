@@ -1,4 +1,4 @@
-"""How many users are needed, from data/users.csv: in words, and as pictures.
+"""How many users are needed, from data/users.csv: as tables, and as pictures.
 
     python -m notebooks.users.picture book/images/users.png
 
@@ -12,7 +12,7 @@ import numpy as np
 from scipy import optimize
 
 import ldpbo_core as core
-from ldpbo import experiments, plots, results
+from ldpbo import experiments, plots, results, show
 
 SHARES = {0.5: "a half", 0.1: "a tenth", 0.01: "a hundredth"}
 TITLES = {
@@ -23,7 +23,6 @@ TITLES = {
 }
 SHORT = {"se": "SE", "matern": "Matérn", "light": "light", "stocks": "stocks"}
 GREYS = {"local": "black", "aggregator": "#666666", "none": "#aaaaaa"}
-STEPS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10])
 SHORT_INTERVAL = 1.2  # a factor from which on an interval is written as two numbers
 ENOUGH = 10**6  # users of a run without privacy
 GP_UCB = {  # with the functions and the settings of data/users.csv
@@ -34,41 +33,6 @@ GP_UCB = {  # with the functions and the settings of data/users.csv
     "switch": 0.1,
     "lam": None,
 }
-
-
-# ---- Numbers in words ----------------------------------------------------------------------------
-
-
-def rounded(x):
-    """Round to a number with the digits that twelve functions support: 1, 1.5, 2, 3, ..., 9."""
-    power = 10.0 ** math.floor(math.log10(x))
-    return power * STEPS[np.abs(np.log(STEPS * power / x)).argmin()]
-
-
-def count(x):
-    """Write a number of users: '20,000', '1.5 million', 'beyond 10¹²'."""
-    return written(rounded(x)) if np.isfinite(x) else "beyond 10¹²"
-
-
-def written(x):
-    """Write a number in words where it is large."""
-    for size, word in ((1e9, " billion"), (1e6, " million")):
-        if x >= size:
-            return f"{x / size:g}{word}"
-    return f"{x:,.0f}"
-
-
-def duration(users, per_day):
-    """Write how long so many users take: 'within a day', '4 days', '8 weeks', '3 years'."""
-    days = users / per_day
-    if days < 1.25:
-        return "within a day"
-    unit, word = 1, "days"
-    if days >= 60:
-        unit, word = 7, "weeks"
-    if days >= 450:
-        unit, word = 365.25, "years"
-    return f"{rounded(days / unit):,g} {word}" if np.isfinite(days) else "never"
 
 
 # ---- The table -----------------------------------------------------------------------------------
@@ -93,15 +57,15 @@ def value(table, **chosen):
 def cell(row, per_day):
     """Write users, time and learner of a row."""
     learner = {"PE": "E", "GP-UCB": "G"}[row["learner"]]
-    return f"{count(row['users'])} · {duration(row['users'], per_day)} · {learner}"
+    return f"{show.count(row['users'])} · {show.duration(row['users'], per_day)} · {learner}"
 
 
 def spread(row):
     """Write the interval of a row: '5 to 20 million', or '270 million ± 4 %' if it is short."""
     if factor(row) < SHORT_INTERVAL:
-        number = written(float(f"{row['users']:.2g}"))
+        number = show.in_words(float(f"{row['users']:.2g}"))
         return f"{number} ± {math.ceil(100 * (factor(row) - 1))} %"
-    low, high = count(row["low"]), count(row["high"])
+    low, high = show.count(row["low"]), show.count(row["high"])
     number, _, unit = low.partition(" ")
     return f"{number if unit and high.endswith(unit) else low} to {high}"
 
@@ -135,10 +99,8 @@ def least_without_privacy(table, share, kernel):
     problem = experiments.problem_with_norm(kernel)
     run = core.simulate_batches(problem, ENOUGH, trials=elimination["runs"], **GP_UCB)
     users = np.geomspace(100, ENOUGH, 1001)
-    regret = [np.interp(users, [0, *run.t], [0, *lost]) for lost in run.regret]
-    relative = np.mean(regret / (users * run.uniform[:, None]), axis=0)
-    last = np.flatnonzero(relative >= share)[-1]
-    return min(elimination["users"], users[last + 1])
+    relative = experiments.shares(run, users).mean(axis=0)
+    return min(elimination["users"], experiments.users_until(users, relative, share))
 
 
 # ---- Shuffling -----------------------------------------------------------------------------------

@@ -1,13 +1,13 @@
 """The calculator of the page: stored numbers of users, as a small form that needs no network."""
 
 import json
-import math
 
 import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
-STEPS = (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+from ldpbo import experiments
+
 SHARES = {"half": 0.5, "tenth": 0.1}
 PROBLEMS = {  # of the first two the number of arms can be chosen
     "se": "very smooth (SE kernel)",
@@ -138,26 +138,9 @@ def form(runs):
     return HTML(page)
 
 
-def rounded(x):
-    """Round to the digits that a dozen functions support: 1, 1.5, 2, 3, ..., 9."""
-    power = 10.0 ** math.floor(math.log10(x))
-    return power * min(STEPS, key=lambda step: abs(math.log(step * power / x)))
-
-
-def about(x):
-    """Write a number of users as the form does: '20,000', '1.5 million'."""
-    x = rounded(x)
-    for size, word in ((1e9, " billion"), (1e6, " million")):
-        if x >= size:
-            return f"{x / size:g}{word}"
-    return f"{x:,.0f}"
-
-
 def users_below(run, share):
-    """Return the number of users after which a campaign's mean relative regret stays below
-    `share`."""
+    """Return the number of users after which a campaign's mean relative regret stays below `share`,
+    or all of them."""
     users = np.geomspace(run.t[0], run.t[-1], 1001)
-    regret = [np.interp(users, [0, *run.t], [0, *lost]) for lost in run.regret]
-    relative = (np.array(regret) / (users * run.uniform[:, None])).mean(axis=0)
-    above = np.flatnonzero(relative >= share)
-    return float(users[min(above[-1] + 1, len(users) - 1)]) if len(above) else float(users[0])
+    relative = experiments.shares(run, users).mean(axis=0)
+    return min(experiments.users_until(users, relative, share), users[-1])
