@@ -60,7 +60,14 @@ def best(kernel, **setting):
 
 
 def uniform(M, Delta, T):
-    """Return the regret of uniform play on each of the M functions."""
-    x = (np.arange(200 * M) + 0.5) / 200  # in cells
-    mean = [bumps.profile(x - m - 0.5, 1).mean() for m in range(M)]
-    return T * Delta * (2 - np.array(mean))
+    """Return the regret of uniform play on each of the M functions.
+
+    A cell has 200 points. What a bump pays is summed once, from M cells left of its peak to M cells
+    right of it; [0, M] is a part of that.
+    """
+    points = 200
+    away = (np.arange(-points * M, points * M) + 0.5) / points  # from the peak, in cells
+    paid = np.append(0.0, bumps.profile(away, 1).cumsum())
+    left = points * M - points * np.arange(M) - points // 2  # where [0, M] begins for each peak
+    mean = (paid[left + points * M] - paid[left]) / (points * M)
+    return T * Delta * (2 - mean)
