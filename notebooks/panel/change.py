@@ -4,7 +4,7 @@ import ldpbo_core as core
 from ldpbo import panels
 
 ROUNDS = 1000
-TRIALS = 4
+TRIALS = 2
 TIMES = 4  # the factor on what is changed
 
 
