@@ -504,17 +504,19 @@ BAD = {
 }
 
 
+@mark.parametrize("change", [{}, dict(schedule="double", constants="proved")], ids=["", "double"])
 @mark.parametrize("case", BAD)
-def test_bad_sums_are_refused_and_change_nothing(case):
-    p, learner = kind("bounded", 400)
+def test_bad_sums_are_refused_and_change_nothing(case, change):
+    p, learner = kind("bounded", 4000, **change)
     learner.tell_sums(np.zeros(p.n, dtype=int), np.zeros(p.n))
     before = state(learner)
+    batch = learner.batch
     spoil, words = BAD[case]
     with raises(ValueError, match=words):
         learner.tell_sums(*spoil(learner.plan(), np.zeros(p.n)))
     assert state(learner) == before
     learner.tell_sums(learner.plan(), np.zeros(p.n))  # and the plan can still be told
-    assert learner.batch == 1
+    assert learner.batch == batch + 1
 
 
 def test_a_report_of_an_arm_that_is_not_planned_is_refused():
@@ -786,27 +788,30 @@ def test_where_no_law_is_known_single_draws_are_added_up_to_a_stated_T():
         assert core.simulate_batches(p, 2000, **told).t[-1] == 2000
 
 
-def integrated(p, x, bound):
-    """E clip(reward of arm x, -bound, bound), from the table or by integrating the law."""
+def integrated(p, x, centre, bound):
+    """E clip(reward of arm x - centre, -bound, bound), from the table or by integrating the law."""
     from scipy import integrate, stats
 
     if p.noise == "table":
-        return np.clip(p.samples[:, x], -bound, bound).mean()
+        return np.clip(p.samples[:, x] - centre, -bound, bound).mean()
     law = stats.t(3) if p.noise == "t3" else stats.uniform(-p.R, 2 * p.R)
-    corners = [y for y in (p.f[x] - p.R, p.f[x] + p.R) if abs(y) < bound]
-    below = lambda y: law.cdf(y - p.f[x])
+    mean = p.f[x] - centre
+    corners = [y for y in (mean - p.R, mean + p.R) if abs(y) < bound]
+    below = lambda y: law.cdf(y - mean)
     area, _ = integrate.quad(below, -bound, bound, limit=500, points=corners or None)
     return bound - area
 
 
 @mark.parametrize("noise", ["uniform", "t3", "table"])
 @mark.parametrize("bound", [0.05, 0.8, 3.0, 50.0])
-def test_mean_of_the_clipped_reward(noise, bound):
+@mark.parametrize("centre", [(0.0, 0.0, 0.0), (-0.7, 0.5, 3.0)], ids=str)
+def test_mean_of_the_clipped_reward(noise, centre, bound):
     p = TABLE if noise == "table" else problem(noise=noise)
     arms = np.array([0, p.n // 2, p.n - 1])
-    found = clipped_mean(p, arms, np.zeros(3), np.full(3, bound))
-    for x, mean in zip(arms, found):
-        assert mean == approx(integrated(p, x, bound), abs=1e-7)
+    bounds = bound * np.array([1.0, 1.3, 0.8])
+    found = clipped_mean(p, arms, np.array(centre), bounds)
+    for *window, mean in zip(arms, centre, bounds, found):
+        assert mean == approx(integrated(p, *window), abs=1e-7)
 
 
 LAWS = {name: KINDS[name] for name in KNOWN_LAW}

@@ -114,6 +114,7 @@ CASES = {
     "curator eps NaN": (lambda: core.CTL(nan, 1.0, 1.0), ["eps = nan"]),
     "curator B": (lambda: core.CTL(1.0, -1.0, 1.0), ["B = -1"]),
     "curator R": (lambda: core.CTL(1.0, 1.0, inf), ["R = inf"]),
+    "curator centre": (lambda: core.OneBit(1.0, 1.0, 1.0, 1e12), ["centre = 1000000000000.0"]),
     "curator and another eps": (
         lambda: make(eps=2.0, curator=core.CTL(1.0, 1.0, 1.0)),
         ["eps", "2", "1"],
