@@ -20,6 +20,7 @@ from pytest import approx, mark, raises
 
 import ldpbo_core as core
 from ldpbo.campaigns import SINGLES, clipped_mean, report_sums
+from ldpbo.design import optimal_design
 
 X = np.linspace(0, 1, 12)
 K = matern(X, 0.3, nu=1.5)
@@ -261,7 +262,7 @@ MATRICES = {
 def test_counts_sum_to_N_and_follow_the_certified_weights(K, lam, N):
     """max d <= 1.01 sum w d holds for counts/N where N is large.
     For small N the counts stay within one play of N w."""
-    counts = core.optimal_design(without_f(K).Z, N, lam)
+    counts = optimal_design(without_f(K).Z, N, lam)
     assert counts.sum() == N
     assert counts.min() >= 0
     assert counts.dtype == np.int64
@@ -278,7 +279,7 @@ def test_counts_sum_to_N_and_follow_the_certified_weights(K, lam, N):
 @mark.parametrize("lam", [0.5, 30.0])
 def test_certificate_bounds_the_largest_variance(lam):
     """max sigma^2 <= 1.01 (lam/N) d_eff, with sigma from the oracle's posterior of single plays."""
-    counts = core.optimal_design(without_f(K).Z, 1500, lam)
+    counts = optimal_design(without_f(K).Z, 1500, lam)
     plays = np.repeat(np.arange(len(K)), counts).tolist()
     _, sigma = o.exact_posterior(K, plays, np.zeros(1500), lam)
     weighted = K * (counts / lam)
@@ -295,15 +296,15 @@ def test_remainders_that_differ_by_rounding_are_a_tie(kernel, lam):
     """The grid is its own mirror image: so is a design of the arms in reverse order."""
     Z = core.synthetic_problem(kernel, "uniform", 1, n=30).Z
     for N in (*range(40, 4000, 97), 10**4, 10**5):
-        design = core.optimal_design(Z, N, lam)
-        mirrored = core.optimal_design(Z[:, ::-1], N, lam)
+        design = optimal_design(Z, N, lam)
+        mirrored = optimal_design(Z[:, ::-1], N, lam)
         assert_array_equal(design, mirrored, err_msg=str(N))
 
 
 def test_equal_arms_get_equal_counts_lowest_index_first():
     """A kernel of zeros has no features."""
-    assert core.optimal_design(np.eye(4), 6, 1.0).tolist() == [2, 2, 1, 1]
-    assert core.optimal_design(np.zeros((0, 3)), 4, 1.0).tolist() == [2, 1, 1]
+    assert optimal_design(np.eye(4), 6, 1.0).tolist() == [2, 2, 1, 1]
+    assert optimal_design(np.zeros((0, 3)), 4, 1.0).tolist() == [2, 1, 1]
 
 
 # ---- Lemmas A and B -----------------------------------------------------------------------------
