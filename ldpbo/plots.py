@@ -278,9 +278,9 @@ def band(ax, x, centre, half, **style):
     ax.fill_between(x, centre - half, centre + half, linewidth=0, **style)
 
 
-def posterior_band(ax, problem, learner, *, name, title="", x=None):
+def posterior_band(ax, problem, learner, *, name, title):
     """Draw the mean reward f, a learner's mean and confidence band, and the arm it plays next."""
-    x = (np.arange(problem.n) + 1) / problem.n if x is None else x
+    x = (np.arange(problem.n) + 1) / problem.n
     half = learner.beta * learner.sigma
     color = COLORS[name]
     band(ax, x, learner.mu, half, color=color, alpha=0.2, label=r"$\mu\pm\beta\sigma$")

@@ -2,15 +2,8 @@
 
 import numpy as np
 from scipy import stats
-from threadpoolctl import threadpool_limits
 
 import ldpbo_core as core
-
-
-@threadpool_limits.wrap(limits=1)
-def batch_coverage(problem, T, *, trials, seed, **options):
-    """Play elimination on sums of reports, on new functions in every trial -> (trials,)."""
-    return np.array([largest_use(problem, T, seed, trial, **options) for trial in range(trials)])
 
 
 def largest_use(problem, T, seed, trial, **options):
