@@ -6,7 +6,6 @@ from ldpbo import plots
 
 COLOR = plots.COLORS["PE"]
 UCB = plots.COLORS["GP-UCB"]
-BAND = {"color": COLOR, "alpha": 0.3, "linewidth": 0}
 CURVES = {
     "uniform": plots.line_style("uniform", label="uniform play"),
     "PE": plots.line_style("PE", marker=None, label="elimination, proved widths"),
@@ -15,6 +14,7 @@ CURVES = {
     "useful GP-UCB": {"color": UCB, "linestyle": "--", "label": "proved bound of GP-UCB"},
     "lower": {"color": "black", "linestyle": "-.", "label": "lower bound for these arms"},
 }
+PEOPLE = 8.2e9  # on Earth
 PARTS = ("centre", "reach", "size", "mu", "active")  # what is drawn of an arm in the example
 
 
@@ -48,74 +48,79 @@ def _arm(ax, x, centre, reach, size, mu, W, active):
     ax.text(x, -2.55, word, ha="center", fontsize=9, weight="normal" if active else "bold")
 
 
-def chosen(states, panels=6):
-    """Return the batches that are drawn: evenly spread, the first and the last among them."""
-    places = np.linspace(0, len(states) - 1, panels)
-    return np.unique(places.round().astype(int))
+def chosen(states):
+    """Return the batches that are drawn: the first, one at a third of them, and the last."""
+    last = len(states) - 1
+    return np.unique([0, last // 3, last])
 
 
 def steps(problem, states):
-    """Draw some of the batches: what is known of each arm after it, how it spread its plays, and
-    the arms that survive.
+    """Draw some of the batches: what is known of each arm in play after it, and how it spread its
+    users; the later ones show only the arms that are still in play.
 
     states: a dict with counts, before, active, lower and upper for each batch.
     """
-    figure, grid = plots.axes(2, 3, height=2.7, width=7.6, share=True)
     drawn = chosen(states)
-    for ax, i in zip(grid.flat, drawn):
-        _batch(ax, problem, **states[i])
-        users = states[i]["counts"].sum()
-        left = states[i]["active"].sum()
-        arms = "1 arm" if left == 1 else f"{left} arms"
-        ax.set_title(f"batch {i + 1}: {users:,} users\n{arms} left", fontsize=9.5)
-    for ax in grid[:, 0]:
-        ax.set_ylabel("reward")
-    for ax in grid[-1]:
-        ax.set_xlabel("arm $x$")
-    for ax in grid.flat[len(drawn) :]:
-        ax.set_visible(False)
+    figure, grid = plots.axes(
+        2, len(drawn), height=2.1, width=7.6, gridspec_kw={"height_ratios": (3, 1)}
+    )
+    for (above, below), i in zip(grid.T, drawn):
+        state = states[i]
+        users = state["counts"].sum()
+        kept = f"{state['before'].sum()} arms in play, {state['active'].sum()} kept"
+        above.set_title(f"batch {i + 1}: {users:,} users\n{kept}", fontsize=9.5)
+        _known(above, problem, state)
+        _spread(below, problem, state)
+        below.sharex(above)
+        above.tick_params(labelbottom=False)
+        below.set_xlabel("arm $x$")
+    grid[0, 0].set_ylabel("reward")
+    grid[1, 0].set_ylabel("% of users")
     return figure
 
 
-def _batch(ax, problem, *, counts, before, active, lower, upper):
-    """Draw one batch, and an inset where the band is too narrow to be seen."""
-    x = (np.arange(problem.n) + 1) / problem.n
-    f = problem.f
-    span = np.ptp(f)
-    foot = f.min() - 0.15 * span
-    top = f.max() + 1.1 * span
-    _band(ax, x, f, before, lower, upper)
-    on_foot = np.full(active.sum(), foot)
-    ax.plot(x[active], on_foot, "s", color=COLOR, markersize=3)
-    heights = 0.35 * span * counts / counts.max()
-    ax.vlines(x, foot, foot + heights, color="#999999", linewidth=1)
-    ax.set_ylim(foot - 0.05 * span, top)
-    widths = upper - lower
-    if widths[before].max() < 0.35 * span:
-        _inset(ax, x, f, before, lower, upper)
+def places(problem):
+    """Return where the arms lie in [0, 1]."""
+    return (np.arange(problem.n) + 1) / problem.n
 
 
-def _band(ax, x, f, before, lower, upper):
-    """Draw f, and the band of the arms that were active before the batch."""
-    ax.fill_between(x, lower, upper, where=before, **BAND)
-    ax.plot(x, f, color="black", linewidth=1.2)
+def _known(ax, problem, state):
+    """Draw f, what is known of the arms in play, and which of them are kept."""
+    x = places(problem)
+    before = state["before"]
+    if before.mean() < 0.5:
+        margin = 2 / problem.n
+        ax.set_xlim(x[before].min() - margin, x[before].max() + margin)
+    known = np.where(before, state["upper"], np.nan), np.where(before, state["lower"], np.nan)
+    near = before if before.mean() < 0.5 else np.ones(problem.n, bool)
+    low = min(np.nanmin(known[1]), problem.f[near].min())
+    high = max(np.nanmax(known[0]), problem.f[near].max())
+    room = 0.12 * (high - low)
+    ax.set_ylim(low - 1.6 * room, high + room)
+    ax.errorbar(
+        x,
+        (known[0] + known[1]) / 2,
+        (known[0] - known[1]) / 2,
+        fmt="none",
+        ecolor=COLOR,
+        elinewidth=1.2,
+        alpha=0.7,
+        label="what is known",
+    )
+    ax.plot(x, problem.f, color="black", linewidth=1.2, label="mean reward $f$")
+    best = problem.f.argmax()
+    ax.axvline(x[best], color="black", linestyle=":", linewidth=0.9, label="best arm")
+    kept = x[state["active"]]
+    style = {"color": COLOR, "markersize": 3.5, "label": "kept"}
+    ax.plot(kept, np.full(len(kept), low - 0.8 * room), "s", **style)
 
 
-def _inset(ax, x, f, before, lower, upper):
-    """Enlarge the arms that were active before the batch."""
-    zoom = ax.inset_axes([0.44, 0.66, 0.54, 0.32])
-    _band(zoom, x, f, before, lower, upper)
-    low = lower[before]
-    high = upper[before]
-    middle = (high + low) / 2
-    half = (high - low) / 2
-    places = x[before]
-    zoom.errorbar(places, middle, half, fmt="none", ecolor=COLOR, elinewidth=0.8)
-    step = x[1] - x[0]
-    zoom.set_xlim(places[0] - step, places[-1] + step)
-    zoom.set_ylim(low.min(), high.max())
-    zoom.tick_params(labelsize=6.5, length=2, pad=1)
-    zoom.locator_params(nbins=3)
+def _spread(ax, problem, state):
+    """Draw how the batch spread its users over the arms."""
+    share = 100 * state["counts"] / state["counts"].sum()
+    ax.bar(places(problem), share, 0.8 / problem.n, color="#999999")
+    ax.set_ylim(bottom=0)
+    ax.grid(visible=False, axis="x")
 
 
 def regret(panels):
@@ -127,6 +132,7 @@ def regret(panels):
     for ax, (title, curves) in zip(panes, panels.items()):
         for name, style in CURVES.items():
             ax.plot(curves[name], **style)
+        ax.axvspan(PEOPLE, curves.index.max(), color="#eeeeee", zorder=0)
         ax.set(title=title, xlabel="users $T$", xscale="log", yscale="log")
     panes[0].set_ylabel("regret $R_T$")
     return figure
