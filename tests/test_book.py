@@ -107,11 +107,11 @@ def test_the_same_quantity_has_the_same_value_on_every_page(book):
 
     Computed on two pages by two programs.
     """
-    import shelf
+    import wording
 
     pages = book / "src/book/pages"
-    rates = shelf.glued(pages / "lb_rates.ipynb")
-    better = shelf.glued(pages / "lb_better.ipynb")
+    rates = wording.glued(pages / "lb_rates.ipynb")
+    better = wording.glued(pages / "lb_better.ipynb")
     assert better["lb_better-pinsker"] == pytest.approx(rates["lb_rates-eps1-private"], rel=1e-9)
     assert better["lb_better-non-private"] == pytest.approx(rates["lb_rates-eps1-plain"], rel=1e-9)
 

@@ -3,8 +3,6 @@
 import ast
 import base64
 import hashlib
-import importlib
-import importlib.util
 import json
 import os
 import pty
@@ -21,7 +19,10 @@ from pathlib import Path
 
 import pytest
 
+import dependencies
+import npm
 import pdf
+import runtime
 import store
 import tidy
 from ldpbo import provenance
@@ -58,7 +59,13 @@ def notebook(*sources, metadata=None, tags=("parameters",)):
     )
 
 
-PARTS = "build pages dependencies run execute tidy render marks sources pdf store terminal".split()
+PARTS = "build pages dependencies run execute tidy render marks sources pdf npm store terminal"
+STUBS = {  # for what toy pages do without: the shelf, glued numbers, the live page, the record
+    "shelf": "def build(folder):\n    return {}\n",
+    "wording": "def substitute(source):\n    return {}\n\n\npart_heads = substitute\n",
+    "live_assets": "def build(folder):\n    return 'no live page'\n",
+    "record": "def write(site, source, contents):\n    pass\n",
+}
 TOY = (
     "n = 3   # size",
     "import time\nfrom ldpbo import plots, results, show",
@@ -76,7 +83,7 @@ class Project:
         (root / "notebooks/params").mkdir(parents=True)
         (root / "data").mkdir()
         for name in (
-            *(f"tools/{part}.py" for part in PARTS),
+            *(f"tools/{part}.py" for part in PARTS.split()),
             "ldpbo_core.py",
             *(f"ldpbo/{p.name}" for p in ROOT.glob("ldpbo/*.*")),
             "requirements.lock",
@@ -88,6 +95,8 @@ class Project:
             target = root / ("book/_static" if name.endswith(("css", "js")) else "book") / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / "book" / target.relative_to(root / "book"), target)
+        for part, text in STUBS.items():
+            self.write(f"tools/{part}.py", text)
         self.write("book/index.md", "# Toy book\n\nHello.\n")
         self.write(
             "_toc.yml",
@@ -158,6 +167,14 @@ def clean(project):
     for path, content in kept.items():
         if not path.exists() or path.read_bytes() != content:
             path.write_bytes(content)
+
+
+def test_the_first_lines_of_the_build_name_all_its_parts():
+    text = (ROOT / "tools/build.py").read_text("utf-8")
+    listed = re.findall(r"^    (\w+)\.py {2,}", ast.get_docstring(ast.parse(text)), re.M)
+    imported = dependencies.closure({"build"}, (ROOT / "tools",))
+    extensions = re.findall(r"tools\.(\w+)", (ROOT / "_config.yml").read_text("utf-8"))
+    assert sorted([*listed, "build"]) == sorted([path.stem for path in imported] + extensions)
 
 
 def test_killed_at_random_moments_it_ends_in_the_same_bytes_as_an_undisturbed_build(project):
@@ -368,54 +385,52 @@ def test_a_table_for_other_pages_stays_in_the_executed_page_and_readers_do_not_s
 
 
 @pytest.fixture
-def assets(monkeypatch, tmp_path):
-    """tools/live_assets.py with a cache of its own."""
-    monkeypatch.syspath_prepend(ROOT / "book")
-    live_assets = importlib.import_module("live_assets")
-    monkeypatch.setattr(live_assets, "CACHE", tmp_path / "npm")
-    return live_assets
+def cache(monkeypatch, tmp_path):
+    """A folder for what tools/npm.py keeps."""
+    monkeypatch.setattr(npm, "CACHE", tmp_path / "npm")
+    return npm.CACHE
 
 
-def test_npm_that_hangs_is_ended_and_the_page_goes_to_the_cdn(assets, monkeypatch, tmp_path):
-    npm = tmp_path / "npm-bin/npm"
-    npm.parent.mkdir()
-    npm.write_text("#!/bin/sh\nexec sleep 60\n")
-    npm.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{npm.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(assets, "NPM_SECONDS", 0.5)
-    with pytest.raises(assets.NoPackages, match="0.5 s"):
-        assets.package("pyodide")
+def test_npm_that_hangs_is_ended_and_the_page_goes_to_the_cdn(cache, monkeypatch, tmp_path):
+    program = tmp_path / "npm-bin/npm"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(npm, "NPM_SECONDS", 0.5)
+    with pytest.raises(npm.NoPackages, match="0.5 s"):
+        npm.package("pyodide")
 
 
-def test_an_altered_file_of_the_runtime_is_made_again(assets, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(assets, "make_script", lambda pyodide, numpy: b"runtime")
-    name, script = assets.runtime({}, {})
-    assert script == b"runtime" and assets.runtime({}, {}) == (name, script)
+def test_an_altered_file_of_the_runtime_is_made_again(cache, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(runtime, "make_script", lambda pyodide, numpy: b"runtime")
+    name, script = runtime.runtime({}, {})
+    assert script == b"runtime" and runtime.runtime({}, {}) == (name, script)
     assert capsys.readouterr().out == ""
-    path = tmp_path / "npm" / Path(name).stem
+    path = cache / Path(name).stem
     for damage in (b"", b"runtime;alert(1)", path.read_bytes() + b";alert(1)"):
         path.write_bytes(damage)
-        assert assets.runtime({}, {}) == (name, b"runtime")
+        assert runtime.runtime({}, {}) == (name, b"runtime")
         assert "is not what was written" in capsys.readouterr().out
 
 
-def test_an_altered_package_is_downloaded_again(assets, monkeypatch, tmp_path, capsys):
+def test_an_altered_package_is_downloaded_again(cache, monkeypatch, tmp_path, capsys):
     good = base64.b64encode(hashlib.sha512(b"good\n").digest()).decode()
-    npm = tmp_path / "npm-bin/npm"
-    npm.parent.mkdir()
-    npm.write_text('#!/bin/sh\necho good > "$4/toy-1.0.tgz"\n')
-    npm.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{npm.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(assets, "PINS", {"toy": ("1.0", good)})
-    path = assets.package("toy")
+    program = tmp_path / "npm-bin/npm"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\necho good > "$4/toy-1.0.tgz"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(npm, "PINS", {"toy": ("1.0", good)})
+    path = npm.package("toy")
     path.write_bytes(b"bad\n")
     assert (
-        assets.package("toy").read_bytes() == b"good\n"
+        npm.package("toy").read_bytes() == b"good\n"
         and "downloaded again" in capsys.readouterr().out
     )
-    monkeypatch.setattr(assets, "PINS", {"toy": ("1.0", "other")})
+    monkeypatch.setattr(npm, "PINS", {"toy": ("1.0", "other")})
     with pytest.raises(RuntimeError, match="pinned is other"):
-        assets.package("toy")
+        npm.package("toy")
 
 
 def test_the_whole_book_is_printed_with_links_that_work_and_only_when_it_changed(clean):

@@ -33,6 +33,8 @@ import browsers
 
 import bridge
 import live_assets
+import npm
+import runtime
 
 pytestmark = pytest.mark.xdist_group("live")
 SCRIPTS = "".join(
@@ -275,7 +277,7 @@ def test_a_setting_that_one_algorithm_refuses_leaves_the_others_running():
     assert all("regret" in p for p in pieces if p["name"] != "MoMA")
 
 
-def build_without_npm(folder, cdn=live_assets.CDN):
+def build_without_npm(folder, cdn=runtime.CDN):
     """The page as it is built where npm is missing -> what the build says.
 
     The first result is taken from the cache, as `assets` left it.
@@ -283,9 +285,9 @@ def build_without_npm(folder, cdn=live_assets.CDN):
     with pytest.MonkeyPatch.context() as patch:
         first = live_assets.precomputed()
         patch.setattr(live_assets, "precomputed", lambda: first)
-        patch.setattr(live_assets, "CACHE", folder / "cache")
-        patch.setattr(live_assets, "CDN", cdn)
-        patch.setattr(live_assets.shutil, "which", lambda name: None)
+        patch.setattr(npm, "CACHE", folder / "cache")
+        patch.setattr(runtime, "CDN", cdn)
+        patch.setattr(npm.shutil, "which", lambda name: None)
         put_page(folder)
         return live_assets.build(folder / "live")
 
@@ -303,9 +305,9 @@ def test_without_npm_the_build_succeeds_and_the_page_is_told_to_use_the_cdn(tmp_
 def cdn_files():
     """What the CDN serves, by path: the files of the pinned packages."""
     out = {}
-    for name, (version, _) in live_assets.PINS.items():
-        archive = live_assets.package(name).read_bytes()
-        for path, data in live_assets.members(archive).items():
+    for name, (version, _) in npm.PINS.items():
+        archive = npm.package(name).read_bytes()
+        for path, data in npm.members(archive).items():
             out[f"{name}@{version}/{path.removeprefix('package/')}"] = data
     return out
 
@@ -314,14 +316,14 @@ def test_what_comes_from_the_cdn_is_pinned_to_the_files_of_the_same_packages(ass
     if "CDN" in assets[1]:
         pytest.skip(f"NO OFFLINE PYTHON: {assets[1]}")
     files = cdn_files()
-    for path, integrity in live_assets.CDN_PINS.values():
+    for path, integrity in runtime.CDN_PINS.values():
         digest = base64.b64encode(hashlib.sha384(files[path]).digest())
         assert integrity == "sha384-" + digest.decode()
 
 
 def test_licences_of_everything_shipped_are_listed_in_the_book():
     page = (ROOT / "book" / "licences.md").read_text(encoding="utf-8")
-    for name, version, licence, _, source in live_assets.SHIPPED:
+    for name, version, licence, _, source in runtime.SHIPPED:
         assert f"| {name} | {version} | {licence} | [source]({source}) |" in page
 
 
@@ -330,7 +332,7 @@ def test_licences_of_everything_shipped_are_shipped(assets):
         pytest.skip(assets[1])
     folder = assets[0] / "live" / "licences"
     listing = (folder / "README.txt").read_text(encoding="utf-8")
-    for name, *_ in live_assets.SHIPPED:
+    for name, *_ in runtime.SHIPPED:
         assert name in listing
     assert "Mozilla Public License" in (folder / "MPL-2.0.txt").read_text(encoding="utf-8")
     assert "NumPy Developers" in (folder / "NumPy.txt").read_text(encoding="utf-8")
@@ -1397,7 +1399,7 @@ def test_without_npm_the_page_runs_on_the_same_files_from_a_cdn(assets, browser,
         assert got["settings"]["T"] == 50, page.text("#live-status")
         compare(got["settings"], got["pieces"])
         assert "that server sees that you came" in page.text("#ldpbo-live")
-        assert sorted(asked) == sorted(path for path, _ in live_assets.CDN_PINS.values())
+        assert sorted(asked) == sorted(path for path, _ in runtime.CDN_PINS.values())
         page.close()
 
 

@@ -14,8 +14,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import api
+import docstrings
 import ldpbo_core
 import shelf
+import wording
 from ldpbo import bounds
 
 
@@ -39,7 +41,7 @@ from ldpbo import bounds
     ],
 )
 def test_numbers_in_prose(value, spec, text):
-    assert shelf.number(value, spec) == text
+    assert wording.number(value, spec) == text
 
 
 def executed(**glued):
@@ -70,7 +72,7 @@ def test_glued_numbers_are_put_into_the_prose_of_their_page_and_of_others(tmp_pa
     (tmp_path / "book/claims.md").write_text(
         "See {glue:any}`pages/one.ipynb::a-b:.0e` and {glue:text}`one::word`.\n"
     )
-    made = {path.name: content.decode() for path, content in shelf.substitute(tmp_path).items()}
+    made = {path.name: content.decode() for path, content in wording.substitute(tmp_path).items()}
     assert made["claims.md"] == "See 2·10⁻⁷ and so.\n"
     assert (
         "It is 1.6·10⁻⁷, so and {glue:text}`other`." in made["one.ipynb"]
@@ -134,7 +136,7 @@ def test_docstrings_are_rendered_on_the_api_page():
     2
     """
     told = frozenset(["n", "a", "b"])
-    assert api.rendered(inspect.cleandoc(doc), told) == "\n\n".join(
+    assert docstrings.rendered(inspect.cleandoc(doc), told) == "\n\n".join(
         [
             r"The sum of \*all\* x\[i\] up to `1e-9`, see `f(1e-9)`.",
             "- `n`: how many; `None`\n- `a`, `b`: two of them\nNote: none",
@@ -155,7 +157,7 @@ def test_signatures_on_the_api_page_read_as_written_and_docstrings_flow():
     lines = ["(", "    first,", "    *,", "    second=(1, 2),"]
     lines += ["    **others_with_a_name_that_makes_it_longer_than_a_line,", ")"]
     assert api.signature(long) == "\n".join(lines)
-    assert api.flowing(
+    assert docstrings.flowing(
         "A" * 90
         + "\nruns on\n\nshort\nstays\n"
         + "B" * 90
@@ -170,7 +172,7 @@ def test_signatures_on_the_api_page_read_as_written_and_docstrings_flow():
         + "C" * 90
         + "\n    table"
     )
-    assert api.flowing(">>> " + "f" * 90 + "\n(result)") == ">>> " + "f" * 90 + "\n(result)"
+    assert docstrings.flowing(">>> " + "f" * 90 + "\n(result)") == ">>> " + "f" * 90 + "\n(result)"
 
 
 def test_a_claim_named_as_evidence_is_a_link_to_its_row():
@@ -211,8 +213,8 @@ def test_the_first_page_of_a_part_says_how_long_it_takes_and_what_to_know(tmp_pa
     toc = "parts: [{caption: What holds, chapters: [{file: a, sections: [{file: b}]}]}]\n"
     (tmp_path / "_toc.yml").write_text(toc)
     (tmp_path / "a.md").write_text("# Title\n\nText.\n")
-    (tmp_path / "b.md").write_text("word " * 10 * shelf.WORDS_A_MINUTE)
-    ((path, content),) = shelf.part_heads(tmp_path).items()
+    (tmp_path / "b.md").write_text("word " * 10 * wording.WORDS_A_MINUTE)
+    ((path, content),) = wording.part_heads(tmp_path).items()
     assert path == tmp_path / "a.md"
     before = "Good to know before: the paper, or its pages here."
     line = f"*What holds: 2 pages, about 10 minutes to read. {before}*"
@@ -224,19 +226,19 @@ def test_a_part_of_proofs_says_how_long_it_takes_to_skim_and_to_work_through(tmp
     toc = "parts: [{caption: Proofs, chapters: [{file: a}]}]\n"
     (tmp_path / "_toc.yml").write_text(toc)
     formulas = "$$\nx\n$$\n" * 25 + "```{math}\ny\n```\n" * 25 + "$z$ " * 60
-    words = "word " * (10 * shelf.WORDS_A_MINUTE - len(f"# Title {formulas}".split()))
+    words = "word " * (10 * wording.WORDS_A_MINUTE - len(f"# Title {formulas}".split()))
     (tmp_path / "a.md").write_text(f"# Title\n\n{words}\n\n{formulas}")
-    ((_, content),) = shelf.part_heads(tmp_path).items()
+    ((_, content),) = wording.part_heads(tmp_path).items()
     line = "*Proofs: 1 page, skim 10 min · work through 2 h. Good to know before: "
     assert content.decode().startswith(f"# Title\n\n{line}")
 
 
 def test_every_part_that_wants_a_head_is_in_the_table_of_contents():
     toc = (ROOT / "_toc.yml").read_text("utf-8")
-    assert all(f"caption: {part}\n" in toc for part in shelf.NEEDS), [
-        p for p in shelf.NEEDS if f"caption: {p}\n" not in toc
+    assert all(f"caption: {part}\n" in toc for part in wording.NEEDS), [
+        p for p in wording.NEEDS if f"caption: {p}\n" not in toc
     ]
-    assert set(shelf.PROOFS) <= set(shelf.NEEDS)
+    assert set(wording.PROOFS) <= set(wording.NEEDS)
 
 
 def test_the_first_page_has_the_ledger_as_one_bar_and_the_version_of_the_citation():

@@ -6,17 +6,15 @@ import dataclasses
 import functools
 import html
 import inspect
-import itertools
 import re
-import textwrap
 from pathlib import Path
 
 import ldpbo_core
+from docstrings import escaped, flowing, rendered
 from ldpbo import audit, bounds, campaigns, checks, datasets, posterior, saving
 from store import ROOT
 
 MODULES = (ldpbo_core, datasets, campaigns, saving, bounds, audit, posterior, checks)
-FULL = 80  # a line of at least so many characters was broken because it was full
 START = (  # what most programs need, in the order of use
     "read_table table_problem function_problem Problem OneBit CTL Sums make Learner Learner.ask"
     " Learner.tell Learner.plan Learner.tell_sums Learner.best simulate simulate_batches load"
@@ -144,81 +142,6 @@ def summary(named: dict[str, Entry]) -> str:
     """Write a table with one line for each name."""
     rows = [f"| {entry.link()} | {escaped(entry.line)} |" for entry in named.values()]
     return "\n".join(["| name | what it is |", "|---|---|", *rows])
-
-
-def rendered(text: str, parameters: frozenset[str] = frozenset()) -> str:
-    """Turn a docstring into Markdown: prose, a list of arguments, and code where it is indented."""
-    parts: list[str] = []
-    for block in re.split(r"\n\s*\n", flowing(text)):
-        is_code = lambda line: line.startswith((" ", ">>>", "..."))
-        if block.startswith(">>>"):
-            parts.append(f"```python\n{block}\n```")
-            continue
-        for code, run in itertools.groupby(whole_items(block, parameters), is_code):
-            if code:
-                body = textwrap.dedent("\n".join(run))
-                parts.append(f"```text\n{body}\n```")
-            else:
-                parts.append("\n".join(prose(line, parameters) for line in run))
-    return "\n\n".join(part for part in parts if part)
-
-
-def whole_items(block: str, parameters: frozenset[str]) -> list[str]:
-    """Split a block into lines, those that explain an argument with what is indented below."""
-    joined: list[str] = []
-    for line in block.split("\n"):
-        if joined and line.startswith(" ") and explained(joined[-1], parameters):
-            joined[-1] += f" {line.strip()}"
-        else:
-            joined.append(line)
-    return joined
-
-
-def explained(line: str, parameters: frozenset[str]) -> list[str]:
-    """Find the arguments that a line of the form "a, b: meaning" explains."""
-    names, colon, _ = line.partition(": ")
-    words = names.split(", ")
-    return words if colon and parameters.issuperset(words) else []
-
-
-def prose(line: str, parameters: frozenset[str]) -> str:
-    """Write a line of prose; one that explains arguments becomes an item of a list."""
-    words = explained(line, parameters)
-    if not words:
-        return escaped(line)
-    listed = ", ".join(f"`{word}`" for word in words)
-    return f"- {listed}: {escaped(line.partition(': ')[2])}"
-
-
-def escaped(text: str) -> str:
-    """Protect what Markdown would take for its own signs, outside of `code`; 1e-9 is code."""
-    parts = re.split(r"(`[^`]*`)", text)
-    for i, part in enumerate(parts):
-        if part.startswith("`"):
-            parts[i] = part.replace("|", r"\|")
-        else:
-            safe = re.sub(r"([\\*_$<>\[\]{}|~#])", r"\\\1", part)
-            parts[i] = re.sub(r"(?<![\w.])(\d(?:\.\d+)?e[+-]?\d+)(?!\w)", r"`\1`", safe)
-    return "".join(parts)
-
-
-def flowing(text: str) -> str:
-    """Join the lines of prose that were broken because they were full; the page breaks its own."""
-    joined: list[str] = []
-    for line in text.splitlines():
-        line = re.sub(r"(?<=\S) {3,}(?=# )", "  ", line)  # comments need no common column here
-        if joined and runs_on(joined[-1], line):
-            joined[-1] += f" {line}"
-        else:
-            joined.append(line)
-    return "\n".join(joined)
-
-
-def runs_on(before: str, line: str) -> bool:
-    """Tell whether `line` continues the sentence of a full line before it."""
-    if len(before) < FULL or not line.strip():
-        return False
-    return not re.match(r"\s|>>>|\.\.\.", before) and not re.match(r"\s|>>>|\w+: ", line)
 
 
 def signature(thing) -> str:

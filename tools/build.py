@@ -10,8 +10,19 @@ With PAGE only these pages are run, with those they need, and rendered alone: DI
     execute.py        one notebook runs by papermill
     tidy.py           the executed notebook becomes a page
     render.py         the pages become a website
+    wording.py        glued numbers and times to read are written into the prose
+    citations.py      lines of the core that the prose cites
+    shelf.py          what lies beside the pages: sources, ledger, archive
+    api.py            the API page
+    docstrings.py     a docstring becomes Markdown
+    live_assets.py    what the live page carries
+    runtime.py        Python for the browser
+    npm.py            the pinned packages of npm
     marks.py          what a term means, errata as marks, formulas with their punctuation
     sources.py        the bibliography, by authors and years
+    record.py         what the website holds, for those who check it: codecheck.yml
+    crate.py          the same for programs: ro-crate-metadata.json
+    figures.py        the figures of a page as files
     pdf.py            the website becomes a PDF
     store.py          files appear whole or not at all
     terminal.py       messages and the bar

@@ -4,7 +4,6 @@
 `render` makes the whole website and `preview` a few pages alone.
 """
 
-import importlib
 import importlib.metadata
 import json
 import os
@@ -16,7 +15,12 @@ from pathlib import Path
 
 import yaml
 
+import live_assets
+import npm
+import record
+import shelf
 import store
+import wording
 from store import ROOT
 from terminal import Stop
 
@@ -31,13 +35,6 @@ sys.modules["rfc3987_syntax"] = None
 from jupyter_book.cli.main import main
 main()
 """
-
-
-def helper(name):
-    """Import the program tools/NAME.py, where the book has it: the toy books of tests do not."""
-    if not Path(__file__).with_name(f"{name}.py").exists():
-        return None
-    return importlib.import_module(name)
 
 
 # ---- Sources -------------------------------------------------------------------------------------
@@ -72,18 +69,13 @@ def gather(out):
     folder = store.shared(out)
     assets, line = live(folder / "live")
     sources |= {Path("book/_static/live") / target: source for target, source in assets.items()}
-    shelf = helper("shelf")
-    if shelf:
-        sources |= shelf.build(folder / "shelf")
+    sources |= shelf.build(folder / "shelf")
     return sources, line
 
 
 def live(folder):
     """Make what the live page needs -> {target: file}, and a line that says what it is."""
-    live_assets = helper("live_assets")
-    if live_assets is None:
-        return {}, ""
-    live_assets.CACHE = folder.with_name("npm")
+    npm.CACHE = folder.with_name("npm")
     try:
         line = live_assets.build(folder)
     except RuntimeError as error:
@@ -95,19 +87,15 @@ def place(sources, out):
     """Write these sources beside the executed pages, and the pages' numbers into the prose."""
     for target, source in sources.items():
         store.write(out / "src" / target, source.read_bytes())
-    shelf = helper("shelf")
-    if shelf:
-        for path, content in shelf.substitute(out / "src").items():
-            store.write(path, content)
+    for path, content in wording.substitute(out / "src").items():
+        store.write(path, content)
 
 
 def stage(files, sources, out):
     """Make src/ hold what the website is made of and nothing else -> its digest."""
     place(sources, out)
-    shelf = helper("shelf")
-    if shelf:
-        for path, content in shelf.part_heads(out / "src").items():
-            store.write(path, content)
+    for path, content in wording.part_heads(out / "src").items():
+        store.write(path, content)
     keep = {out / "src" / target for target in sources} | {out / f"src/{f}.ipynb" for f in files}
     for path in [p for p in (out / "src").rglob("*") if p.is_file() and p not in keep]:
         path.unlink()
@@ -127,9 +115,7 @@ def render(files, out, digest, lock):
     made = jupyter_book(out, lock, "--builder", "html", "-W", "--keep-going")
     for file in files:
         check_page(file, made / f"{file}.html", out / f"src/{file}.ipynb")
-    record = helper("record")
-    if record:
-        record.write(made, out / "src", files)
+    record.write(made, out / "src", files)
     store.seal_folder(made, digest)
     if site.exists():
         os.replace(site, out / "old")
