@@ -165,23 +165,25 @@ def test_simulate_gives_the_same_regret_on_any_number_of_workers():
 
 def test_exact_refits_of_scikit_learn_take_the_actions_that_make_bench_compares():
     pytest.importorskip("sklearn")
-    import bench
+    from bench_domains import cloud
+    from bench_rivals import by_refits, refit_scikit_learn
+    from bench_runs import drive
 
-    problem = bench.cloud(400, 2, "SE")
-    ours = bench.drive("TGP", problem, 40)[1]
+    problem = cloud(400, 2, "SE")
+    ours = drive("TGP", problem, 40)[1]
     assert len(set(ours)) > 10
-    refit = bench.refit_scikit_learn(problem.points)
-    assert_array_equal(bench.by_refits(problem, 40, refit), ours)
+    refit = refit_scikit_learn(problem.points)
+    assert_array_equal(by_refits(problem, 40, refit), ours)
 
 
 def test_the_bare_update_of_make_bench_is_the_posterior():
     """What TGP's time is compared with computes mean and width of all arms.
     Its arms and rewards of 1 give core.posterior's."""
-    import bench
+    from bench_runs import bare
 
     problem = pair("se")[1]
     arms = default_rng(0).integers(60, size=10**6)[:25]
-    play = bench.bare(problem)
+    play = bare(problem)
     play(25)
     mu, sigma = core.posterior(problem, arms, np.ones(25), 1.0)
     assert_allclose(play.M, mu, atol=1e-10)

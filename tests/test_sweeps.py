@@ -27,6 +27,7 @@ import yaml
 import grids
 import ldpbo_core as core
 import sweep
+from cells import RESULTS
 from ldpbo import cluster, provenance
 from terminal import Stop
 
@@ -34,7 +35,7 @@ pytest.importorskip("distributed")
 pytestmark = pytest.mark.xdist_group("dask")
 ROOT = Path(__file__).resolve().parent.parent
 CODE = provenance.code_hash()
-PARTS = ("sweep", "grids", "store", "terminal")
+PARTS = ("sweep", "cells", "grids", "store", "terminal")
 GRID = {
     "base": {"T": 1500, "seed": [1, 2, 3]},
     "blocks": [
@@ -133,9 +134,7 @@ def test_the_table_is_tidy_and_says_parameters_seeds_data_and_code(reference):
         "1",
         "",
     }
-    assert len({tuple(r[k] for k in r if k not in sweep.RESULTS) for r in rows}) == ROWS, (
-        "a row twice"
-    )
+    assert len({tuple(r[k] for k in r if k not in RESULTS) for r in rows}) == ROWS, "a row twice"
     for row in rows:
         assert 0 < float(row["half"]) <= float(row["regret"]) and float(row["uniform"]) > 0
 
@@ -495,7 +494,7 @@ def test_a_stored_table_is_small_and_holds_what_its_grid_declares(path):
         for play in block["plays"]
     )
     assert len(rows) == declared and len({r["code"] for r in rows}) == 1
-    assert len({tuple(r[k] for k in r if k not in sweep.RESULTS) for r in rows}) == len(rows)
+    assert len({tuple(r[k] for k in r if k not in RESULTS) for r in rows}) == len(rows)
 
 
 def draw(table):
@@ -530,7 +529,7 @@ def computed_again(row):
     cell = {
         key: text if key == "panel" else number(text)
         for key, text in row.items()
-        if key not in sweep.RESULTS and text != ""
+        if key not in RESULTS and text != ""
     }
     cell["eps"] = float(row["eps"]) if row["eps"] else None
     cell["data"] = row["data"]
