@@ -11,18 +11,36 @@ from pathlib import Path
 
 import ldpbo_core
 from docstrings import escaped, flowing, rendered
-from ldpbo import audit, bounds, campaigns, checks, datasets, posterior, saving
+from ldpbo import audit, bounds, campaigns, checks, datasets, design, lower, posterior, saving
 from store import ROOT
 
-MODULES = (ldpbo_core, datasets, campaigns, saving, bounds, audit, posterior, checks)
+MODULES = (
+    ldpbo_core,
+    datasets,
+    campaigns,
+    saving,
+    bounds,
+    lower,
+    audit,
+    posterior,
+    design,
+    checks,
+)
 START = (  # what most programs need, in the order of use
     "read_table table_problem function_problem Problem OneBit CTL Sums make Learner Learner.ask"
     " Learner.tell Learner.plan Learner.tell_sums Learner.best simulate simulate_batches load"
 ).split()
 INTRODUCTION = """# API
 
-First comes what most programs need, then every public name of each module, in the order of the
-source. Click on a name below the table for its signature, arguments, methods and source."""
+::::{admonition} In short
+:class: answer
+**Question.** What is there to call, what does it take, and what does it give back?
+
+**Answer.** First comes what most programs need, then every public name of each module, in the order
+of the source. Click on a name below the table for its signature, arguments, methods and source.
+
+**How sure.** The page is made from the source when the book is built.
+::::"""
 
 
 @functools.cache
