@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ldpbo import results
-from notebooks.map import tables
+from ldpbo import originals, results
+from notebooks.map import pictures, tables
 
 
 def test_ata_has_the_seeds_of_the_others():
@@ -71,7 +71,14 @@ def test_clear_differences_are_counted_by_their_sign_and_a_larger_one_would_be_s
         }
     )
     counts = tables.counts(found, "order")
-    expected = {"pairs": 3, "better": 1, "better-private": 0, "worse": 1, "worse-private": 1}
+    expected = {
+        "pairs": 3,
+        "pairs-private": 1,
+        "better": 1,
+        "better-private": 0,
+        "worse": 1,
+        "worse-private": 1,
+    }
     assert counts == expected | {"worse-all": 2, "all": 4}
     for setting in ("order", "tuned"):
         part = tables.counts(found, setting)
@@ -79,8 +86,9 @@ def test_clear_differences_are_counted_by_their_sign_and_a_larger_one_would_be_s
     said = tables.in_words(counts)
     assert said["better-order-words"] == "one of the three"
     assert said["worse-tuned-words"] == "neither"
-    assert said["better-where"] == "all of them without privacy"
-    assert said["worse-where"] == "all of them with privacy"
+    assert said["better-public-order-words"] == "one of the two"
+    assert said["worse-public-order-words"] == "neither"
+    assert said["worse-private-order-words"] == "all one"
     assert said["verdict"] == "No, it depends on them"
     assert tables.verdict(counts | {"better-order": 0}) == "No"
     assert tables.verdict(counts | {"worse-order": 0}) == "Nothing here speaks against it"
@@ -119,21 +127,78 @@ def test_on_the_stored_table_no_ridge_makes_moma_first_of_the_three_with_privacy
     assert found["ridge-private"] == "none of the 24"
 
 
-def test_the_first_picture_says_where_moma_is_lowest():
-    def curves(moma):
-        rows = [
-            (kind, name, scale, share)
-            for kind in ("not private", "Laplace")
-            for name, shares in {"TGP": (0.5, 0.9), "ATA": (0.6, 1.0), "MoMA": moma[kind]}.items()
-            for scale, share in zip((0.1, 10.0), shares)
-        ]
-        return pd.DataFrame(rows, columns=["kind", "name", "beta_scale", "share"])
+def lines(moma, plain=(1.0, 1.0)):
+    """Curves over two factors and two seeds; MoMA's regret by kind, factor and seed is as given."""
+    others = {"TGP": (0.5, 0.9), "ATA": (0.6, 1.0), "GP-UCB": plain}
+    by_seed = {name: [(share, share) for share in shares] for name, shares in others.items()}
+    rows = [
+        (kind, name, scale, seed, share)
+        for kind in ("not private", "Laplace")
+        for name, pairs in (by_seed | {"MoMA": moma[kind]}).items()
+        for scale, pair in zip((0.1, 10.0), pairs)
+        for seed, share in enumerate(pair)
+    ]
+    return pd.DataFrame(rows, columns=["kind", "name", "beta_scale", "seed", "share"])
 
-    said = tables.idea_words(curves({"not private": (0.4, 0.8), "Laplace": (0.4, 1.1)}))
-    assert (said["idea-public"], said["idea-private"]) == ("at every factor", "at the factor 0.1")
+
+def test_the_first_picture_says_where_moma_is_lowest_and_whether_on_each_seed():
+    always, never = ((0.4, 0.4), (0.8, 0.8)), ((0.7, 0.7), (1.1, 1.1))
+    said = tables.idea_words(lines({"not private": always, "Laplace": never}))
+    assert said["idea-public"] == "at every factor, on each seed"
+    assert said["idea-private"] == "nowhere"
     assert (said["idea-low"], said["idea-high"], said["idea-widest"]) == (0.9, 1.1, "10")
-    said = tables.idea_words(curves({"not private": (0.7, 1.1), "Laplace": (0.7, 0.8)}))
-    assert (said["idea-public"], said["idea-private"]) == ("nowhere", "at the factor 10")
+    noisy, mixed = ((0.3, 0.6), (1.1, 1.1)), ((0.3, 0.6), (0.8, 0.8))
+    said = tables.idea_words(lines({"not private": mixed, "Laplace": noisy}))
+    assert said["idea-public"] == "at every factor, and on each seed at the factor 10"
+    expected = "at the factor 0.1, but not on each of the seeds: that is within the noise"
+    assert said["idea-private"] == expected
+
+
+def test_the_plain_learner_is_compared_with_all_three_and_moma_is_not_with_it():
+    low, high = ((0.4, 0.4), (0.8, 0.8)), ((0.7, 0.7), (0.8, 0.8))
+    said = tables.idea_words(lines({"not private": low, "Laplace": high}, plain=(0.45, 0.7)))
+    assert said["idea-plain-public"] == "at the factor 10"
+    assert said["idea-plain-private"] == "at every factor"
+    assert said["idea-public"] == "at every factor, on each seed"
+
+
+def test_the_numbers_of_comparisons_are_the_products_that_the_page_says():
+    final = results.sweep_with_ata("judge").query("T == 20_000")
+    found = tables.differences(final)
+    of = tables.factors_of(found)
+    assert of["cases"] == of["panels-public"] + of["panels-private"] * of["reports"]
+    assert len(found) == of["cases"] * of["rivals"] * of["settings"]
+    counts = tables.counts(found.assign(clear=False), "order")
+    assert counts["all"] == of["cases"] * of["rivals"]
+    assert counts["pairs-private"] == of["panels-private"] * 2 * of["reports"]
+    assert counts["pairs"] - counts["pairs-private"] == of["panels-public"] * 2
+    short = results.sweep_with_ata("map").query("T == 20_000")
+    cells = tables.region(tables.gaps(short))
+    assert cells["cells-public"] == of["panels-public"] * cells["factors"]
+    assert cells["cells-private"] == of["panels-private"] * cells["factors"] * of["reports"]
+
+
+def test_what_the_panels_own_page_has_is_read_from_the_papers_data():
+    said = tables.elsewhere("2e", 0.1, ("TGP", "MoMA"))
+    rows = results.final_rows(originals.table("2e", "final"), 0.1)
+    assert said["cell-elsewhere"].startswith(f"TGP {rows['TGP'][0]:.2f} [")
+    assert f" and MoMA {rows['MoMA'][0]:.2f} [" in said["cell-elsewhere"]
+    assert originals.parameters("2e")["trials"] == 10 and said["cell-trials"] == "ten"
+
+
+def test_the_map_frames_the_cell_that_is_asked_for():
+    gap = tables.gaps(results.sweep_with_ata("map").query("T == 20_000"))
+    main = gap[gap["kind"] != "one bit"]
+    figure = pictures.region(main, framed=("not private", "2e", 1.0))
+    (public, private) = figure.axes
+    (frame,) = [patch for patch in public.patches if not patch.get_fill()]
+    assert not private.patches
+    labels = [
+        [label.get_text() for label in part]
+        for part in (public.get_xticklabels(), public.get_yticklabels())
+    ]
+    assert labels[0][int(frame.get_x())] == "1, order"
+    assert labels[1][int(frame.get_y())] == results.PANELS["2e"]
 
 
 def test_the_cell_in_words_is_a_cell_of_the_map():
@@ -143,11 +208,12 @@ def test_the_cell_in_words_is_a_cell_of_the_map():
     said = tables.cell_words(frame, "2e", 1.0, 0.1)
     assert "MoMA has 0.300" in said["cell-text"] and "other two is TGP" in said["cell-text"]
     assert (
-        "0.300 − 0.500 = −0.200. The number is negative, so the cell is blue" in said["cell-text"]
+        "0.300 − 0.500 = −0.200. The number is negative, so the framed cell is blue"
+        in said["cell-text"]
     )
     assert said["cell-other"].endswith("MoMA has 0.700: TGP has the smallest mean.")
     worse = tables.cell_words(frame, "2e", 0.1, 1.0)["cell-text"]
-    assert worse.endswith("The number is not negative, so the cell is not blue.")
+    assert worse.endswith("The number is not negative, so the framed cell is not blue.")
 
 
 def test_the_first_picture_averages_laplace_reports_and_open_ones():
@@ -218,7 +284,8 @@ def test_on_the_stored_tables_the_width_matters_more_than_the_learner_and_the_li
     assert found["by-width"] > 2 * found["by-learner"]
     assert found["fresh"] > found["seen"]
     for _, part in tables.by_privacy(short).groupby("kind"):
-        first = part.pivot(index="beta_scale", columns="name", values="share").idxmin(axis=1)
+        part = part[part["name"] != "GP-UCB"]
+        first = part.pivot_table(index="beta_scale", columns="name", values="share").idxmin(axis=1)
         assert first.nunique() > 1
     tuned = final[final["setting"] == "tuned"]
     keys = ["panel", "curator", "name"]

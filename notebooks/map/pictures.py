@@ -11,6 +11,11 @@ from notebooks.map import tables
 WIDE = 9.4  # inches: wider than the column
 TWO_LINES = {name: label.replace(" ", "\n", 1) for name, label in plots.LABELS.items()}
 SHORT_PANELS = {panel: title.replace(", ", ",\n") for panel, title in results.PANELS.items()}
+TITLES = {
+    "not private": "without privacy",
+    "Laplace": "with privacy, Laplace reports",
+    "one bit": "with privacy, one-bit reports",
+}
 HALO = patheffects.withStroke(linewidth=3.2, foreground="white")
 
 
@@ -91,13 +96,17 @@ def _is_dark(rgba):
 
 def _frame_smallest(ax, values):
     """Put a frame on the smallest value of each row."""
-    style = {"fill": False, "edgecolor": "black", "linewidth": 1.4}
     for y, row in enumerate(values):
         if np.isfinite(row).any():
-            x = np.nanargmin(row)
-            ring = plt.Rectangle((x + 0.06, y + 0.06), 0.88, 0.88, **style)
-            ring.set_path_effects([HALO])
-            ax.add_patch(ring)
+            _frame(ax, np.nanargmin(row), y)
+
+
+def _frame(ax, x, y):
+    """Put a frame on one cell."""
+    style = {"fill": False, "edgecolor": "black", "linewidth": 1.4}
+    ring = plt.Rectangle((x + 0.06, y + 0.06), 0.88, 0.88, **style)
+    ring.set_path_effects([HALO])
+    ax.add_patch(ring)
 
 
 def _label_axes(ax, wide, names, rotation):
@@ -117,16 +126,25 @@ def _label_axes(ax, wide, names, rotation):
             label.set(**turned)
 
 
-def region(gap):
-    """Draw `tables.gaps`: a heat map for each kind of report, of panels and factors."""
-    kinds = {kind: gap[gap["kind"] == kind] for kind in tables.KINDS.values()}
-    sizes = [part["panel"].nunique() for part in kinds.values()]
-    figure, grid = plots.axes(3, 1, width=WIDE, height=2.1, height_ratios=sizes)
+def region(gap, framed=None):
+    """Draw `tables.gaps`: a heat map for each kind of report in it, of panels and factors.
+
+    framed: the (kind, panel, factor) of one cell that gets a frame.
+    """
+    kinds = [kind for kind in reversed(tables.KINDS.values()) if kind in set(gap["kind"])]
+    parts = {kind: gap[gap["kind"] == kind] for kind in kinds}
+    sizes = [part["panel"].nunique() for part in parts.values()]
+    height = (0.3 * sum(sizes) + 0.5 + 0.5 * len(kinds)) / len(kinds)
+    size = {"width": WIDE, "height": height, "height_ratios": sizes, "squeeze": False}
+    figure, grid = plots.axes(len(kinds), 1, **size)
+    figure.get_layout_engine().set(h_pad=0.1)
     names = results.PANELS | {1.0: "1, order"}
     style = {"value": "gap", "signed": True, "top": 0.6, "best": False, "names": names}
-    for ax, (kind, part) in zip(grid, kinds.items()):
-        heatmap(ax, part, "panel", "beta_scale", title=kind, **style)
-    grid[-1].set_xlabel("factor on β")
+    for ax, (kind, part) in zip(grid.flat, parts.items()):
+        wide = heatmap(ax, part, "panel", "beta_scale", title=TITLES[kind], **style)
+        if framed and framed[0] == kind:
+            _frame(ax, wide.columns.get_loc(framed[2]), wide.index.get_loc(framed[1]))
+    grid[-1, 0].set_xlabel("factor on the width")
     return figure
 
 
@@ -185,69 +203,79 @@ def second(frame, top):
 
 
 def idea(curves):
-    """Draw `tables.by_privacy`: regret against the factor on β, without privacy and with it."""
+    """Draw `tables.by_privacy`: regret against the factor on the width, without privacy and with
+    it; a line for each learner's mean, and a thin bar from seed to seed."""
     titles = {"not private": "without privacy", "Laplace": "with privacy"}
-    figure, grid = plots.axes(1, 2, height=3.2, share=True)
+    figure, grid = plots.axes(1, 2, height=3.4, share=True)
     for ax, (kind, title) in zip(grid, titles.items()):
         ax.axhline(1, color=plots.COLORS["uniform"], linestyle=":", label="uniform play")
-        for name, rows in curves[curves["kind"] == kind].groupby("name"):
-            ax.plot(rows["beta_scale"], rows["share"], **plots.line_style(name, label=name))
+        for name in (*tables.PAPER, tables.PLAIN):
+            _with_seeds(ax, name, curves[(curves["kind"] == kind) & (curves["name"] == name)])
         ax.set(xscale="log", ylim=(0, 1.15), title=title, xlabel="factor on the width (1: order)")
         ax.set_xticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
     grid[0].set_ylabel("regret / that of uniform play")
+    plots.legend_below(figure, 5)
+    return figure
+
+
+def _with_seeds(ax, name, rows):
+    """Draw one learner's mean over the factors, and at each factor a thin bar over its seeds."""
+    seeds = rows.groupby("beta_scale")["share"].agg(["mean", "min", "max"])
+    x = seeds.index * (0.93 + 0.05 * [*tables.PAPER, tables.PLAIN].index(name))  # side by side
+    style = plots.line_style(name, label=name)
+    ax.vlines(x, seeds["min"], seeds["max"], color=style["color"], linewidth=0.9, alpha=0.7)
+    ax.plot(x, seeds["mean"], **style)
+
+
+def paired(found, settings=("order", "tuned"), cut=1.2):
+    """Draw MoMA's regret minus each rival's (`tables.differences`): a setting in each column, a
+    kind of report in each row; a clear difference is filled."""
+    curators = {"": "not private", "Laplace": "Laplace", "one bit": "one bit"}
+    sizes = [found[found["curator"] == curator]["panel"].nunique() for curator in curators]
+    figure, grid = plots.axes(3, len(settings), width=WIDE, height=3.2, height_ratios=sizes)
+    figure.get_layout_engine().set(h_pad=0.1)
+    for row, (curator, kind) in zip(grid, curators.items()):
+        for ax, setting in zip(row, settings):
+            here = (found["setting"] == setting) & (found["curator"] == curator)
+            _forest(ax, found[here])
+            ax.set_title(f"{setting} constants, {TITLES[kind].split(', ')[-1]}", fontsize=10)
+            ax.set_xlim(-cut, cut)
+    for ax in grid[-1]:
+        ax.set_xlabel("MoMA's regret minus the rival's\n← MoMA better · MoMA worse →")
+    _keys(grid[0, -1], found["rival"].unique())
     plots.legend_below(figure, 4)
     return figure
 
 
-def paired(found, settings=("order", "tuned"), cut=1.2):
-    """Draw MoMA's regret minus each rival's (`tables.differences`), a setting in each of the axes;
-    one bit is dotted, and a clear difference filled."""
-    figure, grid = plots.axes(1, len(settings), width=WIDE, height=6.6, share=True)
-    for ax, setting in zip(grid, settings):
-        part = found[found["setting"] == setting]
-        _forest(ax, part)
-        ax.set(title=f"{setting} constants", xlabel="MoMA's regret minus the rival's")
-        ax.set_xlim(-cut, cut)
-        ax.text(-0.97 * cut, -0.4, "← MoMA better", va="top", fontsize=8.5)
-        ax.text(0.97 * cut, -0.4, "MoMA worse →", va="top", ha="right", fontsize=8.5)
-    titles = results.PANELS.values()
-    grid[0].set_yticks(range(len(titles)), titles, fontsize=9)
-    _keys(grid[-1], found["rival"].unique())
-    plots.legend_below(figure, 6)
-    return figure
-
-
 def _forest(ax, part):
-    """Draw the differences of one setting, a panel under the other."""
+    """Draw the differences of one setting and kind of report, a panel under the other."""
     ax.axvline(0, color="black", linewidth=0.8)
-    for y, panel in enumerate(results.PANELS):
+    names = [panel for panel in results.PANELS if panel in set(part["panel"])]
+    for y, panel in enumerate(names):
         here = part[part["panel"] == panel]
-        steps = (np.arange(len(here)) + 0.5) / max(len(here), 1)
-        places = y + 0.8 * (steps - 0.5)
+        places = y + np.linspace(-0.3, 0.3, len(here))
         for place, row in zip(places, here.itertuples()):
             _difference(ax, place, row)
         ax.axhline(y + 0.5, color="#e3e3e3", linewidth=0.6)
-    ax.set_ylim(len(results.PANELS) - 0.5, -0.7)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_yticks(range(len(names)), [results.PANELS[panel] for panel in names], fontsize=9)
+    first = ax.get_subplotspec().is_first_col()
+    ax.tick_params(labelleft=first, left=first)
     ax.grid(axis="y", visible=False)
 
 
 def _difference(ax, y, row):
     """Draw one paired difference: interval and mean."""
     color = plots.COLORS[row.rival]
-    marker = plots.MARKERS[row.rival]
-    dashes = ":" if row.curator == "one bit" else "-"
     face = color if row.clear else "white"
-    ax.plot([row.low, row.high], [y, y], color=color, linewidth=1.2, linestyle=dashes)
-    ax.plot(row.mean, y, marker=marker, color=color, mfc=face, linestyle="none")
+    ax.plot([row.low, row.high], [y, y], color=color, linewidth=1.2)
+    ax.plot(row.mean, y, plots.MARKERS[row.rival], color=color, mfc=face)
 
 
 def _keys(ax, rivals):
-    """Add the entries of the legend: rivals by colour and marker, curators by dashes."""
+    """Add the rivals to the legend by colour and marker."""
     for rival in rivals:
-        style = plots.line_style(rival, private=False, linestyle="-")
-        ax.plot([], [], **style)
-    for text, dashes in (("Laplace, or not private", "-"), ("one bit", ":")):
-        ax.plot([], [], color="black", linewidth=1.2, linestyle=dashes, label=text)
+        ax.plot([], [], **plots.line_style(rival, private=False, linestyle="-"))
 
 
 def ridge(frame):

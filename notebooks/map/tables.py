@@ -5,11 +5,17 @@ import pandas as pd
 from scipy import stats
 
 import ldpbo_core as core
-from ldpbo import experiments, panels, results
+from ldpbo import experiments, originals, panels, results, show
 
 PAPER = ("TGP", "ATA", "MoMA")
-RIVALS = ("TGP", "ATA", "GP-UCB", "PE")
+PLAIN = "GP-UCB"
+RIVALS = ("TGP", "ATA", PLAIN, "PE")
 KINDS = {"laplace": "Laplace", "one bit": "one bit", "": "not private"}
+
+
+def note(frame, widths):
+    """Write the line under a figure of a sweep, with the widths that are shown in it."""
+    return results.sweep_note(frame.assign(constants=widths))
 
 
 def gaps(frame):
@@ -32,24 +38,42 @@ def _behind(wide):
 
 
 def by_privacy(frame):
-    """Average the paper's learners over the panels and seeds: a row for each kind of panel, with
-    Laplace reports or without privacy, learner and factor."""
-    part = frame[frame["name"].isin(PAPER) & (frame["curator"] != "one bit")]
+    """Average the paper's learners and GP-UCB over the panels: a row for each kind of panel, with
+    Laplace reports or without privacy, learner, factor and seed."""
+    part = frame[frame["name"].isin([*PAPER, PLAIN]) & (frame["curator"] != "one bit")]
     kind = part["curator"].fillna("").map(KINDS)
-    mean = part.groupby([kind.rename("kind"), "name", "beta_scale"])["share"].mean()
+    mean = part.groupby([kind.rename("kind"), "name", "beta_scale", "seed"])["share"].mean()
     return mean.reset_index()
 
 
 def idea_words(curves):
-    """Say where MoMA's line of `by_privacy` is the lowest, and where the lines end."""
+    """Say where lines of `by_privacy` are the lowest, and where they end.
+
+    MoMA is compared with the other two of the paper, GP-UCB with all three.
+    """
     found = {}
     for kind, key in (("not private", "public"), ("Laplace", "private")):
         part = curves[curves["kind"] == kind]
-        wide = part.pivot(index="beta_scale", columns="name", values="share")
-        found[f"idea-{key}"] = _factors(wide.idxmin(axis=1) == "MoMA")
-    widest = wide.loc[wide.index.max()]
+        wide = part.pivot_table(index="beta_scale", columns="name", values="share")
+        paper = part[part["name"].isin(PAPER)]
+        seeds = paper.pivot_table(index=["beta_scale", "seed"], columns="name", values="share")
+        always = (seeds.idxmin(axis=1) == "MoMA").groupby(level=0).all()
+        found[f"idea-{key}"] = _on_every_seed(wide[list(PAPER)].idxmin(axis=1) == "MoMA", always)
+        found[f"idea-plain-{key}"] = _factors(wide.idxmin(axis=1) == PLAIN)
+    widest = wide.loc[wide.index.max(), list(PAPER)]
     found |= {"idea-low": float(widest.min()), "idea-high": float(widest.max())}
     return found | {"idea-widest": f"{wide.index.max():g}"}
+
+
+def _on_every_seed(first, always):
+    """Write the factors at which MoMA is first on average, and of these the ones at which it is
+    first on each seed."""
+    kept = first & always
+    if (kept == first).all():
+        return _factors(first) + (", on each seed" if first.any() else "")
+    if not kept.any():
+        return f"{_factors(first)}, but not on each of the seeds: that is within the noise"
+    return f"{_factors(first)}, and on each seed {_factors(kept)}"
 
 
 def _factors(first):
@@ -73,7 +97,7 @@ def cell_words(frame, panel, scale, other):
     text = (
         f"There MoMA has {here['MoMA']:.3f} of uniform play's regret, TGP {here['TGP']:.3f} and "
         f"ATA {here['ATA']:.3f}. The better of the other two is {rival}, and {difference}. The "
-        f"number is {sign[0]}, so the cell is {sign[1]}."
+        f"number is {sign[0]}, so the framed cell is {sign[1]}."
     )
     there = wide.loc[other]
     shares = panels.listed([f"{name} has {there[name]:.3f}" for name in PAPER])
@@ -82,6 +106,14 @@ def cell_words(frame, panel, scale, other):
         "cell-text": text,
         "cell-other": f"{shares}: {there.idxmin()} has the smallest mean.",
     }
+
+
+def elsewhere(panel, scale, names):
+    """Read what learners have in a panel on its own page, on the paper's data with other draws."""
+    rows = results.final_rows(originals.table(panel, "final"), scale)
+    trials = panels.word(int(originals.parameters(panel)["trials"]))
+    shares = panels.listed([f"{name} {show.estimate(*rows[name])}" for name in names])
+    return {"cell-elsewhere": shares, "cell-trials": trials}
 
 
 def _cells(frame, panel):
@@ -105,6 +137,7 @@ def region(gap):
     first = gap["gap"] < 0
     public = gap["kind"] == "not private"
     return {
+        "factors": gap["beta_scale"].nunique(),
         "cells": len(gap),
         "true": int(first.sum()),
         "always": int(gap["always"].sum()),
@@ -140,12 +173,27 @@ def counts(found, setting):
     private = paper["curator"] != ""
     return {
         "pairs": len(paper),
+        "pairs-private": int(private.sum()),
         "better": int(better.sum()),
         "better-private": int((better & private).sum()),
         "worse": int(worse.sum()),
         "worse-private": int((worse & private).sum()),
         "worse-all": int(worse_of_all.sum()),
         "all": len(part),
+    }
+
+
+def factors_of(found):
+    """Say what the numbers of comparisons are products of: cases are panels and kinds of report."""
+    private = found[found["curator"] != ""]
+    public = found[found["curator"] == ""]
+    return {
+        "panels-public": public["panel"].nunique(),
+        "panels-private": private["panel"].nunique(),
+        "reports": private["curator"].nunique(),
+        "cases": len(found[["panel", "curator"]].drop_duplicates()),
+        "rivals": found["rival"].nunique(),
+        "settings": found["setting"].nunique(),
     }
 
 
@@ -166,21 +214,14 @@ def in_words(counts):
     """Write the clear differences with TGP and ATA as prose does, and what follows from them."""
     said = {}
     for setting in ("order", "tuned"):
-        total = counts[f"pairs-{setting}"]
+        total = {"": counts[f"pairs-{setting}"], "-private": counts[f"pairs-private-{setting}"]}
+        total["-public"] = total[""] - total["-private"]
         for side in ("better", "worse"):
-            said[f"{side}-{setting}-words"] = panels.some_of(counts[f"{side}-{setting}"], total)
-    for side in ("better", "worse"):
-        private = counts[f"{side}-private-order"]
-        said[f"{side}-where"] = _where(private, counts[f"{side}-order"])
-    said["verdict"] = verdict(counts)
-    return said
-
-
-def _where(private, total):
-    """Say how many of some comparisons are private ones."""
-    if private in (0, total):
-        return "all of them with privacy" if private else "all of them without privacy"
-    return f"{panels.word(private)} of them with privacy"
+            number = {part: counts[f"{side}{part}-{setting}"] for part in ("", "-private")}
+            number["-public"] = number[""] - number["-private"]
+            for part, count in number.items():
+                said[f"{side}{part}-{setting}-words"] = panels.some_of(count, total[part])
+    return said | {"verdict": verdict(counts)}
 
 
 def verdict(counts):
