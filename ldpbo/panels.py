@@ -150,12 +150,11 @@ def agreement(panel: str, rows: Rows) -> str:
 def place(rows: Rows) -> str:
     """Say where MoMA stands in one setting."""
     first, *others = ranked(rows)
-    mean = {name: f"{rows[name][0]:.2f}" for name in (first, *others)}
     if first == "MoMA":
-        clear = "clearly" if others[0] in behind(rows) else f"but not clearly before {others[0]}"
-        return f"MoMA is first, {clear} ({mean['MoMA']}; {others[0]} {mean[others[0]]})"
+        clear = others[0] in behind(rows)
+        return "MoMA is clearly first" if clear else f"MoMA is not clearly before {others[0]}"
     how = "is clearly behind" if "MoMA" in behind(rows) else "cannot be told apart from"
-    return f"MoMA {how} {first} ({mean['MoMA']} against {mean[first]})"
+    return f"MoMA {how} {first}"
 
 
 def verdict(panel: str, settings: dict[float, Rows]) -> str:
@@ -166,7 +165,11 @@ def verdict(panel: str, settings: dict[float, Rows]) -> str:
         head = next(iter(found.values()))
     else:
         head = ", ".join(f"{text} {at(scale)}" for scale, text in found.items())
-    places = "; ".join(f"{at(scale)} {place(rows)}" for scale, rows in settings.items())
+    said = {scale: place(rows) for scale, rows in settings.items()}
+    if len(said) > 1 and len(set(said.values())) == 1:
+        places = f"{next(iter(said.values()))} at {'both' if len(said) == 2 else 'all'} settings"
+    else:
+        places = "; ".join(f"{at(scale)} {text}" for scale, text in said.items())
     return f"**{sentence(head)}** {sentence(places)}"
 
 

@@ -78,17 +78,17 @@ def test_figure_2_asks_moma_to_win_and_figure_3_not_to_be_behind(found, second, 
 
 def test_a_verdict_names_the_settings_where_they_differ():
     wins, behind = rows(0.5, 0.6, 0.4), rows(0.4, 0.6, 0.5)
-    assert panels.verdict("2a", {1.0: wins, 0.1: wins}).startswith(
-        "**As the paper says.** At order"
+    assert panels.verdict("2a", {1.0: wins, 0.1: wins}) == (
+        "**As the paper says.** MoMA is clearly first at both settings."
     )
     text = panels.verdict("2a", {1.0: wins, 0.1: behind})
     assert text == (
         "**As the paper says at order constants, not as the paper says with β\u00a0×\u00a00.1.** "
-        "At order constants MoMA is first, clearly (0.40; TGP 0.50); with β\u00a0×\u00a00.1 MoMA "
-        "is clearly behind TGP (0.50 against 0.40)."
+        "At order constants MoMA is clearly first; with β\u00a0×\u00a00.1 MoMA is clearly behind "
+        "TGP."
     )
     tie = rows(0.5, 0.6, 0.4, unclear=[("TGP", "MoMA")])
-    assert "MoMA is first, but not clearly before TGP" in panels.verdict("2a", {1.0: tie})
+    assert "MoMA is not clearly before TGP" in panels.verdict("2a", {1.0: tie})
     tie = rows(0.4, 0.6, 0.5, unclear=[("TGP", "MoMA")])
     assert "MoMA cannot be told apart from TGP" in panels.verdict("2a", {1.0: tie})
 
@@ -126,13 +126,14 @@ def test_headlines_on_the_papers_own_data(panel):
 
 
 def test_a_page_without_privacy_does_not_speak_of_protection():
-    assert "protected" not in words.clipped_text({}, None)
-    assert "protected" in words.clipped_text({}, 0.5)
+    assert "protected" not in words.told_text(None) and "curator" not in words.told_text(None)
+    assert "protected" in words.told_text(0.5)
 
 
 def test_an_interval_that_excludes_0_does_not_read_as_if_it_touched_it():
-    assert words.estimate(-0.21, -0.4159, -0.0007) == "−0.21 [−0.416, −0.001]"
-    assert words.estimate(-0.21, -0.4159, 0.003) == "−0.21 [−0.416, 0.003]"
+    assert words.estimate(-0.21, -0.4159, -0.0007) == "−0.210 [−0.416, −0.001], borderline"
+    assert words.estimate(0.019, 0.0004, 0.0371) == "0.0190 [0.0004, 0.0371], borderline"
+    assert words.estimate(-0.21, -0.4159, 0.003) == "−0.21 [−0.42, 0.00]"
     assert words.estimate(0.5, 0.4, 0.6) == "0.50 [0.40, 0.60]"
     assert words.estimate(0.5, float("nan"), float("nan")) == "0.50"
 
@@ -148,6 +149,19 @@ def test_a_caption_names_the_data_once():
 def test_what_an_answer_rests_on_is_said_in_words():
     text = words.sure_text(trials=1, T=20_000, settings=[1.0, 0.1])
     assert text.startswith("Measured in one trial of 20,000 rounds, at order constants and with β")
+
+
+@pytest.mark.parametrize(
+    "half, said",
+    [
+        (0.05, "MoMA, TGP and ATA."),
+        (0.15, "MoMA, TGP and ATA (of ATA the interval reaches it)."),
+        (0.4, "MoMA, TGP and ATA, by their means; their intervals reach it."),
+    ],
+)
+def test_a_mean_below_chance_whose_interval_is_not_is_said_to_be_so(half, said):
+    found = words.curves_text({1.0: rows(0.8, 0.9, 0.7, half=half)})
+    assert found.endswith(f"At order constants: {said}")
 
 
 def test_a_curve_is_below_chance_if_its_mean_is():
@@ -189,3 +203,11 @@ def test_without_privacy_the_rounds_are_changed():
     options = parameters.OPTIONS | dict(eps=None, trials=1, seed=1, beta_scale=1.0)
     _, after = change.compare(source, ["TGP"], 30, options)
     assert after == change.shares(source, ["TGP"], 120, options)
+
+
+def test_on_the_stocks_the_bands_are_wider_than_f_and_twice_as_wide_at_half_the_eps():
+    """What panels 2c and 3c say of the half-width; β is B and a noise term in 1/ε."""
+    problem = core.stock_problem()
+    wide, wider = (ranking.half_width("TGP", problem, 300, eps=eps) for eps in (1.0, 0.5))
+    assert wide > 1 and 1.7 * wide < wider < 2 * wide
+    assert ranking.half_width("TGP", problem, 300, eps=1.0, beta_scale=0.1) < wide / 5

@@ -21,10 +21,14 @@ def forest(finals, settings):
     for ax, setting in zip(axes, settings):
         rows = {labels[p]: results.final_rows(table, setting) for p, table in finals.items()}
         plots.forest(ax, rows, _setting(setting))
+        for row in range(1, len(rows), 2):
+            ax.axhspan(row - 0.5, row + 0.5, color="#888888", alpha=0.1, linewidth=0, zorder=0)
     most = max(ax.get_xlim()[1] for ax in axes)
     for ax in axes:
         ax.set_xlim(0, min(most, 2.0))
         ax.tick_params(axis="y", labelsize=8, labelleft=ax is axes[0])
+    for panel, label in zip(finals, axes[0].get_yticklabels()):
+        label.set_fontweight("normal" if results.is_private(panel) else "bold")
     plots.legend_below(figure, 3, fontsize=None)
     return figure
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+import ldpbo_core as core
 from ldpbo import originals, panels, plots, results, show
 
 NAMES = ["TGP", "ATA", "MoMA"]
@@ -158,6 +159,41 @@ def stand_in_text(ranks, ranks_own):
         "follows says how the algorithms behave on other data, nothing about the paper's plots. "
         f"Another algorithm than on the paper's own data is first {', and '.join(places)}. "
         "`make data` fetches the originals, and `make book` then runs on them."
+    )
+
+
+def data_text(here):
+    """Say whose data the numbers come from; here: this run had the paper's own."""
+    if here:
+        return "The numbers of the six real-data panels were computed here from the paper's data."
+    return (
+        "The numbers of the six real-data panels are from the paper's own data, run once and "
+        "stored. The data may not be distributed; who rebuilds the book gets "
+        "{term}`stand-ins <stand-in>`, shown {ref}`at the very end <sec-stand-ins>`."
+    )
+
+
+def half_width(name, problem, T, **options):
+    """Play once and return the median half-width β σ over the arms, over the range of f."""
+    rng = np.random.default_rng(0)
+    learner = core.make(name, problem, T, rng=rng, **options)
+    for _ in range(T):
+        learner.tell(problem.sample(learner.ask(), rng))
+    return float(np.median(learner.beta * learner.sigma) / np.ptp(problem.f))
+
+
+def stocks_text(T):
+    """Say why little is learned of the private stocks at order constants."""
+    problem = core.stock_problem()
+    widths = [half_width(name, problem, T, eps=1.0) for name in NAMES]
+    plays = panel_table("2c", "plays")
+    data = results.data_label(problem.provenance)
+    return (
+        f"After {T:,} rounds at order constants the half-width $\\beta\\sigma$ of the median arm "
+        f"is still {min(widths):.1f} to {max(widths):.1f} times the whole range of $f$ (one run of "
+        f"each learner on the {data}), so that the plays follow $\\sigma$; and on the "
+        f"{results.data_label(plays.data.iloc[0])} a learner that looks at $\\sigma$ alone loses "
+        f"{plays['sigma alone, relative regret'].iloc[0]:.2f} times what uniform play loses."
     )
 
 

@@ -1,7 +1,5 @@
 """Sentences of a panel's page that are no result: its data, its sizes, what the curator clipped."""
 
-import math
-
 from ldpbo import panels, results, show
 
 
@@ -27,14 +25,13 @@ def caption(data):
 
 
 def estimate(mean, low, high):
-    """Write a mean with its interval; an end near 0 has the digits that show its side."""
-    digits = 2
-    while digits < 5 and any(0 < abs(end) < 0.5 * 10**-digits for end in (low, high)):
-        digits += 1
-    if digits == 2 or not math.isfinite(low):
+    """Write a mean with its interval; one that only just excludes 0 has the digits that show it."""
+    nearest = min(abs(low), abs(high))
+    if not low * high > 0 or nearest >= 0.005:
         return show.estimate(mean, low, high)
-    ends = f"[{low:.{digits}f}, {high:.{digits}f}]"
-    return show.typeset(f"{mean:.2f} {ends}").replace("-", "−")
+    digits = next((n for n in (3, 4) if nearest >= 0.5 * 10**-n), 5)
+    text = f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}], borderline"
+    return show.typeset(text).replace("-", "−")
 
 
 def sure_text(trials, T, settings):
@@ -51,10 +48,25 @@ def curves_text(found):
     """Say whose curve ends below that of uniform play; found: {setting: rows of final_rows}."""
     parts = []
     for scale, rows in found.items():
-        below = [name for name in panels.ranked(rows) if rows[name][0] < 1]
-        parts.append(f"{panels.at(scale)}: {panels.listed(below) if below else 'nobody'}")
+        parts.append(f"{panels.at(scale)}: {_below(rows)}")
     answer = panels.sentence("; ".join(parts))
     return f"Whose curve ends below the dotted line, that of uniform play? {answer}"
+
+
+def _below(rows):
+    """Name those whose mean is below chance, and say of whom the interval is not."""
+    below = [name for name in panels.ranked(rows) if rows[name][0] < 1]
+    reach = [name for name in below if not rows[name][2] < 1]
+    if not below:
+        return "nobody"
+    if not reach:
+        return panels.listed(below)
+    which = "interval reaches" if len(reach) == 1 else "intervals reach"
+    if reach == below:
+        whose = "its" if len(reach) == 1 else "their"
+        kind = "mean" if len(reach) == 1 else "means"
+        return f"{panels.listed(below)}, by {whose} {kind}; {whose} {which} it"
+    return f"{panels.listed(below)} (of {panels.listed(reach)} the {which} it)"
 
 
 def plays_text(plays, names, setting):
@@ -74,15 +86,18 @@ def plays_text(plays, names, setting):
 
 
 def clipped_text(runs, eps):
-    """Say what the learner saw, and where B comes from; runs: {setting: result of `simulate`}."""
+    """Say what the learner saw; runs: {setting: result of `simulate`}."""
     if eps is None:
-        return (
-            "No curator is at work here: the learner sees the rewards themselves, and $B$, $v$ and "
-            "$c$ are computed from the function and its rewards, as in the paper."
-        )
+        return "No curator is at work here: the learner sees the rewards themselves."
     clipped = sum(int(run.records["clipped"].sum()) for run in runs.values())
+    return f"In all runs of this page together the curator clipped {panels.word(clipped)} rewards."
+
+
+def told_text(eps):
+    """Say where the bounds come from that the learners and the curator are told."""
+    if eps is None:
+        return "$B$, $v$ and $c$ are computed from the function and its rewards, as in the paper."
     return (
-        f"In all runs of this page together the curator clipped {panels.word(clipped)} rewards. "
         "$B$ and $R$ are computed from the very function and rewards that are to be protected, as "
         "in the paper."
     )
