@@ -1,4 +1,4 @@
-"""Local differential privacy for Bayesian optimisation: here are the algorithms of Zhou & Tan.
+"""Local differential privacy for Bayesian optimisation: the algorithms of Zhou & Tan.
 
 A learner looks for the best of n arms. Each round it plays an arm, a new user draws a reward, and
 the user's curator hides that reward behind noise before the learner sees it. Ten lines from nothing
@@ -831,7 +831,7 @@ class Settings:
 
 
 class Learner:
-    """All algorithms, and yours, stand on this base: they play argmax mu + beta sigma, then update.
+    """The base class of all algorithms, and of yours, plays argmax mu + beta sigma, then updates.
 
     Write
         start()                 what is kept between rounds; self.mu (n,) = 0, self.sigma (n,) and
@@ -1352,7 +1352,7 @@ class MoMA(SketchedLearner):
 
     @functools.cached_property
     def max_gain(self) -> float:
-        """This is a bound on gamma_N."""
+        """gamma_N is at most this."""
         greedy = _gain(self.problem.domain, self.N, self.settings.lam)
         return float(greedy[-1]) / (1 - 1 / math.e)
 
