@@ -20,7 +20,7 @@ Notation (paper -> here). The paper uses one epsilon for privacy and another for
 accuracy.
 
     epsilon     eps    privacy; None: non-private     alpha   alpha  order of the moments, minus 1
-    varepsilon  acc    Nyström accuracy               B, R    B, R   bounds of |f| and |noise|
+    varepsilon  acc    Nyström accuracy               B, R    B, R   bounds of |f|_H and |noise|
     delta       delta  confidence                     v, c    v, c   bounds of E|y|^{1+alpha} and
     L           scale  Laplace scale 2(B+R)/eps                      E|noise|^{1+alpha}
     lambda      lam    ridge                          K, f    K, f   kernel matrix, mean rewards

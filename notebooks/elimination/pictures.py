@@ -118,7 +118,7 @@ def _known(ax, problem, state):
 def _spread(ax, problem, state):
     """Draw how the batch spread its users over the arms."""
     share = 100 * state["counts"] / state["counts"].sum()
-    ax.bar(places(problem), share, 0.8 / problem.n, color="#999999")
+    ax.bar(places(problem), share, 0.8 / problem.n, color="#777777")
     ax.set_ylim(bottom=0)
     ax.grid(visible=False, axis="x")
 
