@@ -197,7 +197,7 @@ class Span:
             if (outside**2).sum(axis=0).max() < 1e-8:
                 return cls(domain, U, (Z_D.T @ U) / root)
         Q, root = _large(*np.linalg.eigh(domain.kernel(dictionary)), EIGEN_CUT)
-        return cls(domain, Z_D @ (Q / root), Q)
+        return cls(domain, Z_D @ (Q / root), Q)  # Alg. 4, l. 7
 
     @property
     def size(self) -> int:
@@ -260,9 +260,11 @@ class Posterior:
         self.recent: list[int] = []  # arms played since V^{-1/2} was last brought up to date
         played = np.flatnonzero(self.counts)
         x = span.at(played)
+        # Alg. 1, l. 8; Alg. 3, l. 9
         V = (x * self.counts[played]).dot(x.T) + self.lam * np.eye(len(x))
         half = np.linalg.inv(np.linalg.cholesky(V))  # half'half has twice the digits of inv(V)
         self.P = half.T.dot(half)
+        # Alg. 2, l. 9; Alg. 3, l. 10
         self.mean = span.over(self.P.dot(x.dot(self.sums[played])))
         if not self._shift_leverage(before):
             self._compute_leverage(half)
@@ -272,6 +274,7 @@ class Posterior:
         for arms in self.span.blocks():
             x = self.span.at(arms)
             seen = (half.dot(x) ** 2).sum(axis=0)
+            # Alg. 1, l. 13; Alg. 2, l. 10; Alg. 3, l. 14
             self.leverage[arms] = np.maximum(seen + self.span.missed(arms, x) / self.lam, 0.0)
 
     def _reduction(self):
