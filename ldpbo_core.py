@@ -1209,11 +1209,11 @@ class ATA(SketchedLearner):
         self.sort_open_rewards()
         span = self.posterior.span
         if not (np.count_nonzero(self.cut) and span.Q.size):
-            return np.zeros(len(self.posterior.P))
+            return np.zeros(span.dimension)
         y = self.open_y[self.cut]
-        phi = span.at(self.open_arms[self.cut])
+        x = span.at(self.open_arms[self.cut])
         root = self.posterior.inverse_root()  # V^{-1/2}
-        products = span.Q.dot(root.dot(phi * y))  # Alg. 1, l. 9: u_{i,tau} y_tau
+        products = span.Q.dot(root.dot(x * y))  # Alg. 1, l. 9: u_{i,tau} y_tau
         products[np.abs(products) > self.b] = 0.0  # Alg. 1, l. 10
         r = products.sum(axis=1)  # Alg. 1, l. 10
         return root.dot(r.dot(span.Q))  # Alg. 1, l. 11

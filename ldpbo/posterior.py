@@ -200,8 +200,13 @@ class Span:
         return cls(domain, Z_D @ (Q / root), Q)  # Alg. 4, l. 7
 
     @property
+    def dimension(self) -> int:
+        """An arm has this many coordinates, m'; V is (m', m')."""
+        return len(self.domain.Z) if self.U is None else self.U.shape[1]
+
+    @property
     def size(self) -> int:
-        """The number of numbers that the coordinates hold."""
+        """The coordinates hold this many numbers in memory."""
         return sum(np.size(part) for part in (self.U, self.Q, self.X) if part is not None)
 
     def at(self, arms: Any) -> np.ndarray:
@@ -424,7 +429,7 @@ class InverseRoot:
         self.before = self.S
         x = x.dot(self.E)
         H = self.H[:, : self.rows]
-        self.rotated = self.D * x - np.matmul(H.dot(x)[:, None], H)[:, 0]
+        self.rotated = self.D * x - np.matmul(np.matmul(H, x)[:, None], H)[:, 0]
         self.h = self.rotated.dot(self.E.T)  # (N, m')
         self.c = self.rotated.dot(x)  # x'h, (N,)
 
