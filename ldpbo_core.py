@@ -1450,8 +1450,8 @@ class PlannedLearner(Learner):
         self.sums = np.full(self.planned.shape, Fraction(0))
         self.asked = None
 
-    def room(self) -> int:
-        """Return how many plays the next plan may have, at most."""
+    def rounds_left(self) -> int:
+        """Return the rounds up to the horizon, or LONGEST without one: no plan has more plays."""
         return LONGEST if self.settings.T is None else max(self.settings.T - self.t, 0)
 
     def plan(self) -> np.ndarray:
@@ -1476,7 +1476,7 @@ class PlannedLearner(Learner):
     def update(self, arm: int, y: float) -> None:
         j = int(self.left[arm].argmax())  # the copies take turns
         if self.left[arm, j]:
-            self.book([self.part(arm, j, 1, y)])
+            self.record([self.checked_part(arm, j, 1, y)])
         elif self.left.any():
             raise ValueError(f"arm = {arm}: must be one of those that plan() has left")
 
@@ -1492,17 +1492,17 @@ class PlannedLearner(Learner):
         """
         counts, sums = _checked_sums(counts, sums, self.left)
         parts = [
-            self.part(arm, j, int(counts[arm, j]), float(sums[arm, j]))
+            self.checked_part(arm, j, int(counts[arm, j]), float(sums[arm, j]))
             for arm, j in np.argwhere(counts).tolist()
         ]
-        self.book(parts)
+        self.record(parts)
         self.t += int(counts.sum())
         if self.asked is not None and not self.left[self.asked].any():
             self.asked = None
         if parts and not self.left.any():
             self.end_plan()
 
-    def part(self, arm: int, j: int, count: int, total: float) -> tuple:
+    def checked_part(self, arm: int, j: int, count: int, total: float) -> tuple:
         """Return (arm, copy, count, exact sum) of reports that this arm's curator can have made."""
         curator = self.curator(arm)
         if isinstance(curator, Sums) and count != self.planned[arm, j]:
@@ -1517,8 +1517,8 @@ class PlannedLearner(Learner):
         except ValueError as error:
             raise ValueError(f"arm {arm}: {error}") from None
 
-    def book(self, parts: list) -> None:
-        """Add checked reports."""
+    def record(self, parts: list) -> None:
+        """Add checked parts of the plan to the sums, and take them off the plays left."""
         for arm, j, count, exact in parts:
             self.left[arm, j] -= count
             self.sums[arm, j] += exact
@@ -1598,7 +1598,7 @@ class SeldomTGP(PlannedLearner, TGP):
 
     def next_plan(self) -> np.ndarray:
         plan = np.zeros((self.problem.n, 1), dtype=np.int64)
-        if self.room():
+        if self.rounds_left():
             arm = first_max(self.mu + self.beta * self.sigma)
             plan[arm] = self.run_length(arm)
         return plan
@@ -1610,12 +1610,12 @@ class SeldomTGP(PlannedLearner, TGP):
         """
         C = self.settings.switch
         leverage = float(self.root[:, arm] @ self.root[:, arm])
-        if leverage * self.room() <= C:
-            return self.room()
+        if leverage * self.rounds_left() <= C:
+            return self.rounds_left()
         length = C / leverage
         return max(1, math.ceil(length - TIE * max(1.0, length)))  # 3.0000000001 is 3
 
-    def part(self, arm: int, j: int, count: int, total: float) -> tuple:
+    def checked_part(self, arm: int, j: int, count: int, total: float) -> tuple:
         """Truncate reports one by one, and take sums only where none can be truncated."""
         whole = self.settings.kind == "one bit" or self.b == math.inf
         if count > 1 and not whole:
@@ -1625,7 +1625,7 @@ class SeldomTGP(PlannedLearner, TGP):
             )
         self.b = self.threshold(self.t + 1)
         kept = total if whole or abs(total) <= self.b else 0.0
-        return super().part(arm, j, count, kept)
+        return super().checked_part(arm, j, count, kept)
 
     def learn(self) -> None:
         arm = int(self.planned.argmax())
@@ -1853,8 +1853,8 @@ class DoublingPE(Elimination):
         A batch that would leave less than itself takes the rest.
         """
         N = min(2 * self.N, LONGEST) if self.batch else self.settings.first
-        if self.settings.T is not None and self.room() < 2 * N:
-            return self.room()
+        if self.settings.T is not None and self.rounds_left() < 2 * N:
+            return self.rounds_left()
         return N
 
     @property
@@ -2056,20 +2056,20 @@ def make(
     schedule: of PE, "sqrt" (few batches) or "double" (differences, recentred windows; N_1 = first).
     rng: generator or seed of the dictionary draws (of uniform play; of the order inside a plan).
     """
-    basic = _algorithm(name)
+    named_class = _algorithm(name)
+    name = algorithm_name(name)
     if not isinstance(problem, Problem):
         raise ValueError(f"problem = {type(problem).__name__}: must be a Problem")
-    hidden = _curator(curator, eps, problem)
+    users_curator = _curator(curator, eps, problem)  # None: not private
     if weibull is not None:
-        weibull = _weibull(weibull, basic, hidden)
+        weibull = _weibull(weibull, named_class, users_curator)
     switch = math.inf if switch == math.inf else check.nonnegative("switch", switch)
-    label = algorithm_name(name)
-    algorithm = _variant(label, basic, weibull, switch, schedule)
-    kind, size = report_kind(problem, hidden)
-    _check_constants(label, algorithm, constants)
-    _check_reports(label, algorithm, constants, kind, hidden, problem)
+    algorithm = _variant(name, named_class, weibull, switch, schedule)
+    kind, size = report_kind(problem, users_curator)
+    _check_constants(name, algorithm, constants)
+    _check_reports(name, algorithm, constants, kind, users_curator, problem)
     settings = Settings(
-        T=_horizon(T, label, algorithm, constants, kind),
+        T=_horizon(T, name, algorithm, constants, kind),
         lam=_ridge(lam, algorithm, problem, size),
         delta=check.fraction("delta", delta),
         acc=check.fraction("acc", acc),
@@ -2078,12 +2078,12 @@ def make(
         q=q if q in (None, math.inf) else check.number("q", q, "a number > 0, or inf", low=0.0),
         k=None if k is None else check.integer("k", k),
         weibull=weibull,
-        curator=hidden,
+        curator=users_curator,
         kind=kind,
         size=size,
         switch=switch,
         first=check.integer("first", first),
-        **_moments(problem, hidden),
+        **_moments(problem, users_curator),
     )
     try:
         return algorithm(problem, settings, check.seeded(rng))
