@@ -81,8 +81,8 @@ def _distances(X, Y, lengthscale):
         )
     s = np.zeros((len(X), len(Y)))
     with np.errstate(over="ignore"):
-        scales = np.broadcast_to(scales, X.shape[1])
-        for x, y, scale in zip(X.T, Y.T, scales):  # no (n, n', d) array
+        by_dimension = np.broadcast_to(scales, X.shape[1])
+        for x, y, scale in zip(X.T, Y.T, by_dimension):  # no (n, n', d) array
             s += (np.subtract.outer(x, y) / scale) ** 2
     return np.minimum(np.sqrt(s, out=s), 1e100)
 
@@ -706,7 +706,7 @@ class Identity(CTL):
     """The report is the reward, whatever its size: no privacy, for the non-private twins."""
 
     def __init__(self):
-        self.eps = None
+        self.eps: Any = None
         self.bound = math.inf
         self.scale = 0.0
         self.variance = 0.0

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from pytest import mark
 
+import ldpbo_bounds
 import ldpbo_core as core
 from ldpbo import bounds
 
@@ -46,7 +47,7 @@ def test_the_ten_line_example_of_the_module_runs():
 
 @mark.parametrize("name", ["audit", "lower_bound", "total_epsilon", "subweibull_radius"])
 def test_names_of_the_second_module_exist_and_are_documented(name):
-    assert len(inspect.getdoc(getattr(bounds, name))) > 20
+    assert len(inspect.getdoc(getattr(ldpbo_bounds, name))) > 20
 
 
 def test_help_opens_with_the_example():
