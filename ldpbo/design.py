@@ -89,7 +89,7 @@ def spanning_arms(Z: np.ndarray, enough: Callable[[int], float]) -> np.ndarray:
 
 
 class Fit:
-    """Weighted ridge regression on one batch, by the singular values of its design; in units of B.
+    """A fit is weighted ridge regression on a batch, by singular values, in units of B.
 
     With S = sum_x n_x (B/s)^2 zz' and V = rho I + S, column x of
         bias (r, n)       rho V^{-1} z_x          B |bias_x| bounds the bias of the estimate of f(x)
@@ -138,7 +138,10 @@ class Fit:
         return self._measure(lambda part: part[:, [rival]] - part[:, arms], lost)
 
     def _measure(self, columns, lost):
-        """Features left out add `lost` to the bias and, by the plays, a multiple of b."""
+        """Estimate, and measure bias, noise and tail, in columns of the fit.
+
+        Features left out add `lost` to the bias and, by the plays, a multiple of b.
+        """
         noise = columns(self.noise)
         a = np.sqrt((columns(self.bias) ** 2).sum(axis=0))
         b = np.sqrt((noise * noise).sum(axis=0))
@@ -149,6 +152,6 @@ class Fit:
         return noise.T @ self.values, np.hypot(a, lost) + self.missed * b, b, tail
 
     def sigma(self) -> np.ndarray:
-        """Posterior deviation of every arm, (n,)."""
+        """Compute the posterior deviation of every arm, (n,)."""
         explained = (self.bias**2).sum(axis=0) + self.ridge * (self.noise**2).sum(axis=0)
         return np.sqrt(self.lost**2 + explained)
