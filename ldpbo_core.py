@@ -2630,7 +2630,7 @@ def function_problem(
     noise: str = "uniform",
     R: float = 1.0,
     seed: int | None = None,
-    points: ArrayLike = None,
+    points: ArrayLike | None = None,
     **options: Any,
 ) -> Problem:
     """Make a problem from a function of a point (d,) of the box `bounds`.
