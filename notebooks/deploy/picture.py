@@ -31,5 +31,5 @@ def load(found, killed):
     waits.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 3)))
     waits.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
     waits.xaxis.set_minor_formatter(ticker.NullFormatter())
-    waits.legend(loc="upper left")
+    waits.legend(loc="lower right")
     return figure, data

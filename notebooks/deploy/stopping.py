@@ -35,12 +35,14 @@ def draw(found):
         _narrowing(ax, **columns, color=plots.COLORS[name])
         ax.axhline(max(MEANS), color="black", linestyle="--", linewidth=1, label="largest mean")
         ax.set(xscale="log", xlabel="users", title=plots.LABELS[name], ylim=(-1.2, 2.2))
-        ax.legend(loc="lower left")
+    axes[0].set_ylabel("reward")
+    plots.legend_below(figure, 5)
     return figure, data
 
 
 def _narrowing(ax, users, lower, upper, regret, color):
     """Draw the interval of the named arm's mean by users, and the bound on its regret."""
-    label = "mean of the named arm"
-    ax.fill_between(users, lower, upper, color=color, label=label, **plots.BAND)
-    ax.plot(users, regret, color=color, label="regret at most")
+    name = ax.get_title()
+    band = f"{name}: mean of the named arm"
+    ax.fill_between(users, lower, upper, color=color, label=band, **plots.BAND)
+    ax.plot(users, regret, color=color, label=f"{name}: regret at most")
