@@ -37,18 +37,16 @@ def needed(source, users, **given):
         relative = experiments.shares(run, marks).mean(axis=0)
         for name, share in SHARES.items():
             until = experiments.users_until(marks, relative, share)
-            found[name, learner] = show.rounded(min(until, marks[-1]))
+            found[name, learner] = min(until, marks[-1])
     return found
 
 
 def ahead(needs, share):
-    """Return the largest factor up to which GP-UCB needs clearly fewer users than elimination.
-
-    needs: {factor: numbers of `needed`, which are rounded to what a few functions tell apart}.
-    """
+    """Return the largest factor up to which GP-UCB needs fewer users than elimination, as far as a
+    few functions tell the two apart; needs: {factor: numbers of `needed`}."""
     reached = 0
     for factor, found in needs.items():
-        if found[share, "G"] >= found[share, "E"]:
+        if show.rounded(found[share, "G"]) >= show.rounded(found[share, "E"]):
             break
         reached = factor
     return reached
