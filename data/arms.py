@@ -1,9 +1,9 @@
 """How many users a private learner needs with fewer or more arms: the table data/arms.csv.
 
-    .venv/bin/python data/arms.py [FILE]          # about two minutes on one core
+    .venv/bin/python data/arms.py [FILE]          # about five minutes on one core
 
 Writes data/arms.csv, or FILE, for the calculator of the page "Which one should I use?". It is the
-table of data/users.py for synthetic functions with other numbers of arms, on fewer functions.
+table of data/users.py for synthetic functions with other numbers of arms, on as many functions.
 """
 
 import sys
@@ -16,7 +16,7 @@ import ldpbo_core as core
 from data import users, write
 
 ARMS = (10, 30, 300)  # data/users.csv has 100
-FUNCTIONS = 6
+FUNCTIONS = 12  # as data/users.csv
 SHARES = (0.5, 0.1)
 
 

@@ -183,16 +183,16 @@ def table_problem(
     `low` and `high` B, R, v and c are the smallest bounds that hold on `samples`, as in the paper's
     experiments. With them, the range of rewards that is known before anybody reports:
 
-    range -> curator   Rewards are centred at the middle, (low + high)/2: subtract it on the user's
-                       device. |y| <= Y and |f| <= F with F = Y = (high - low)/2, and curators clip
-                       to Y: nothing is lost, and no range is taken from private rewards.
-    noise -> windows   R >= |y - f| bounds how far a reward lies from its arm's mean. high - low
-                       always holds; PE's windows (schedule="double") then stay as wide as the
-                       range. A smaller R that is known lets them shrink.
-    norm -> learner    B >= |f|_H makes the widths. Left out, it is the norm of the table's own f
-                       (`rkhs_norm`), public if the table is. If it is not known guess high: with
-                       schedule="double" B ten times too large costs 1.5 to 2 times the users, B too
-                       small costs the proof. lam=None fits the ridge to B.
+    - range -> curator. Rewards are centred at the middle, (low + high)/2: subtract it on the user's
+      device. |y| <= Y and |f| <= F with F = Y = (high - low)/2, and curators clip to Y: nothing is
+      lost, and no range is taken from private rewards.
+    - noise -> windows. R >= |y - f| bounds how far a reward lies from its arm's mean. high - low
+      always holds; PE's windows (`schedule="double"`) then stay as wide as the range. A smaller R
+      that is known lets them shrink.
+    - norm -> learner. B >= |f|_H makes the widths. Left out, it is the norm of the table's own f
+      (`rkhs_norm`), public if the table is. If it is not known guess high: with `schedule="double"`
+      B ten times too large costs 1.5 to 2 times the users, B too small costs the proof. `lam=None`
+      fits the ridge to B.
     """
     samples = check.table("samples", samples)
     domain = _table_domain(samples, train)

@@ -9,13 +9,13 @@ sees reports that are eps-LDP. The theorem and the lemmas named below are those 
 >>> round(float(lower_bound_design(np.eye(25), 1e6, 1.0, B=1.0, b=1.0, variant="explicit")))
 4986
 
-on paper                        in code
-------------------------------  ----------------------------------------------------------------
-z_x, K = Z'Z                    Z (r, n), one column for each arm
-w, A = sum_x w_x z_x z_x' + rho weights (n,), ridge
-h_x = z_x' A^{-1} z_x, d, H     leverage (n,), d = sum_x w_x h_x, top = max_x h_x
-tau = tanh(eps/2)               tau; 1 without privacy
-sigma = b/(tau sqrt(kappa))     noise, with KAPPA = 4 ln(4/3)
+    on paper                         in code
+    -------------------------------  ----------------------------------------------------------
+    z_x, K = Z'Z                     Z (r, n), one column for each arm
+    w, A = sum_x w_x z_x z_x' + rho  weights (n,), ridge
+    h_x = z_x' A^{-1} z_x, d, H      leverage (n,), d = sum_x w_x h_x, top = max_x h_x
+    tau = tanh(eps/2)                tau; 1 without privacy
+    sigma = b/(tau sqrt(kappa))      noise, with KAPPA = 4 ln(4/3)
 """
 
 import functools

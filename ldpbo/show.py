@@ -91,10 +91,12 @@ def count(users: float, farthest: float = 1e12) -> str:
 
 
 def duration(users: float, per_day: float) -> str:
-    """Write how long so many users take: 'within a day', '4 days', '8 weeks', '3 years'."""
+    """Write how long so many users take: 'within a day', 'about a day', '4 days', '3 years'."""
     days = users / per_day
-    if days < 1.25:
+    if days <= 1:
         return "within a day"
+    if rounded(min(days, 2)) == 1:
+        return "about a day"
     unit, word = 1, "days"
     if days >= 60:
         unit, word = 7, "weeks"

@@ -202,6 +202,9 @@ def test_a_power_of_ten_is_written_as_such():
     "users, said, how_long",
     [
         (27_000, "30,000", "within a day"),
+        (50_000, "50,000", "within a day"),
+        (52_500, "50,000", "about a day"),
+        (65_000, "70,000", "1.5 days"),
         (138_000, "150,000", "3 days"),
         (757_525, "800,000", "15 days"),
         (2.8e6, "3 million", "60 days"),

@@ -61,10 +61,28 @@ def test_the_calculator_answers_from_stored_runs_without_a_network(browser, tmp_
     assert f"about {show.count(points[1.0])} users, 10 arms" in said
     assert page.js("!document.getElementById('calc-arms').disabled")
     assert "29 arms" in choose(page, problem="stocks")
-    assert page.js("document.getElementById('calc-arms').disabled")
+    arms = "document.getElementById('calc-arms')"
+    shown = lambda: page.js(f"[{arms}.disabled, {arms}.selectedOptions[0].textContent]")
+    assert shown() == [True, "29"]
+    assert "41 arms" in choose(page, problem="light") and shown() == [True, "41"]
+    assert "10 arms" in choose(page, problem="se") and shown() == [False, "10"]
     slow = choose(page, problem="se", trust="local", eps="-1", day="50000")
     assert "weeks" in slow or "days" in slow or "years" in slow
     assert "within a day" in choose(page, eps="0.477", day="100000000")
+    assert not page.outside and not page.faults
+
+
+@pytest.mark.browser
+def test_the_calculator_says_times_as_the_tables_do_and_wants_users_every_day(browser, tmp_path):
+    page = opened(browser, tmp_path / "calculator.html", calculator.form(RUNS).data)
+    points = RUNS["se"]["100"]["local"]["tenth"]
+    users = next(users for level, users, _ in points if level == 1.0)
+    for days in (0.9, 1, 1.05, 1.2, 1.3, 4, 59, 61, 449, 451, 10000):
+        said = show.duration(users, users / days).removeprefix("about ")
+        tenth = choose(page, day=str(users / days)).splitlines()[-1]
+        assert f"regret: {said} (" in tenth.replace("about ", "", 1), days
+    for wrong in ("", "0", "-5"):
+        assert choose(page, day=wrong) == "Users a day: a number above 0"
     assert not page.outside and not page.faults
 
 

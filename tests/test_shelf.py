@@ -129,6 +129,10 @@ def test_docstrings_are_rendered_on_the_api_page():
         of them
     Note: none
 
+    - one *item*
+      in two lines
+    - n: another
+
         table  of
         signs
 
@@ -140,6 +144,7 @@ def test_docstrings_are_rendered_on_the_api_page():
         [
             r"The sum of \*all\* x\[i\] up to `1e-9`, see `f(1e-9)`.",
             "- `n`: how many; `None`\n- `a`, `b`: two of them\nNote: none",
+            "- one \\*item\\* in two lines\n- n: another",
             "```text\ntable  of\nsigns\n```",
             "```python\n>>> f(1)\n2\n```",
         ]

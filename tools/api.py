@@ -38,6 +38,7 @@ INTRODUCTION = """# API
 
 **Answer.** First comes what most programs need, then every public name of each module, in the order
 of the source. Click on a name below the table for its signature, arguments, methods and source.
+(`ldpbo_bounds` hands out names of `ldpbo.bounds`, `ldpbo.lower` and `ldpbo.audit`.)
 
 **How sure.** The page is made from the source when the book is built.
 ::::"""

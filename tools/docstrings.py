@@ -25,10 +25,12 @@ def rendered(text: str, parameters: frozenset[str] = frozenset()) -> str:
 
 
 def whole_items(block: str, parameters: frozenset[str]) -> list[str]:
-    """Split a block into lines, those that explain an argument with what is indented below."""
+    """Split a block into lines; items of a list, and lines that explain an argument, with what is
+    indented below."""
     joined: list[str] = []
     for line in block.split("\n"):
-        if joined and line.startswith(" ") and explained(joined[-1], parameters):
+        before = joined[-1] if joined else ""
+        if line.startswith(" ") and (before.startswith("- ") or explained(before, parameters)):
             joined[-1] += f" {line.strip()}"
         else:
             joined.append(line)
@@ -45,6 +47,8 @@ def explained(line: str, parameters: frozenset[str]) -> list[str]:
 def prose(line: str, parameters: frozenset[str]) -> str:
     """Write a line of prose; one that explains arguments becomes an item of a list."""
     words = explained(line, parameters)
+    if line.startswith("- "):
+        return f"- {escaped(line[2:])}"
     if not words:
         return escaped(line)
     listed = ", ".join(f"`{word}`" for word in words)
@@ -79,4 +83,4 @@ def runs_on(before: str, line: str) -> bool:
     """Tell whether `line` continues the sentence of a full line before it."""
     if len(before) < FULL or not line.strip():
         return False
-    return not re.match(r"\s|>>>|\.\.\.", before) and not re.match(r"\s|>>>|\w+: ", line)
+    return not re.match(r"\s|>>>|\.\.\.", before) and not re.match(r"\s|>>>|- |\w+: ", line)

@@ -15,18 +15,18 @@ def survivors(f, users, active, counted):
     """
     height = {"height": 2.6, "height_ratios": [1, 2.6]}
     figure, (top, bottom) = plots.axes(2, 1, **height)
-    arms = 1 + np.arange(len(f))
+    arms = np.arange(len(f))
     best = arms[np.argmax(f)]
     _rewards(top, arms, f, best)
     _rows(bottom, arms, active)
     bottom.set_yticks(range(len(active)), [f"{total:,}" for total in users], fontsize=7.5)
-    bottom.set(xlabel="arm", ylabel="after so many users")
+    bottom.set(xlabel="arm (the first is 0)", ylabel="after so many users")
     bottom.axvline(best, color=DARK, linewidth=0.8, linestyle=":")
     if counted < len(active):
         bottom.axhline(counted - 0.5, color=plots.COLORS["TGP"], linewidth=1.2)
     _counts(bottom, active)
     for ax in (top, bottom):
-        ax.set_xlim(0, len(f) + 1)
+        ax.set_xlim(-1, len(f))
     return figure
 
 

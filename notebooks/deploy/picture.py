@@ -21,7 +21,6 @@ def load(found, killed):
     progress.plot(found["done"], counted, color=GREYS["tell"]["color"])
     when = np.interp(killed, counted, found["done"])
     progress.plot(when, killed, "x", color="black", markersize=8, label="server killed")
-    progress.legend(loc="upper left")
     progress.set(xlabel="seconds", ylabel="reports counted", xlim=0, ylim=0)
     for call, style in GREYS.items():
         milliseconds = 1000 * np.array(found[call])
@@ -31,5 +30,5 @@ def load(found, killed):
     waits.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 3)))
     waits.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
     waits.xaxis.set_minor_formatter(ticker.NullFormatter())
-    waits.legend(loc="upper left")
+    plots.legend_below(figure, 3)
     return figure, data

@@ -10,6 +10,7 @@ import users
 import ldpbo_core as core
 from ldpbo import plots
 
+GREY = "#666666"  # of the legend: each panel has the colour of its learner
 MEANS = [users.mean_reward(point) for point in experiment.POINTS.tolist()]
 
 
@@ -35,12 +36,14 @@ def draw(found):
         _narrowing(ax, **columns, color=plots.COLORS[name])
         ax.axhline(max(MEANS), color="black", linestyle="--", linewidth=1, label="largest mean")
         ax.set(xscale="log", xlabel="users", title=plots.LABELS[name], ylim=(-1.2, 2.2))
-        ax.legend(loc="lower left")
+    axes[0].set_ylabel("reward")
+    axes[0].fill_between([], [], color=GREY, label="mean of the named arm", **plots.BAND)
+    axes[0].plot([], [], color=GREY, label="regret at most")
+    plots.legend_below(figure, 3)
     return figure, data
 
 
 def _narrowing(ax, users, lower, upper, regret, color):
     """Draw the interval of the named arm's mean by users, and the bound on its regret."""
-    label = "mean of the named arm"
-    ax.fill_between(users, lower, upper, color=color, label=label, **plots.BAND)
-    ax.plot(users, regret, color=color, label="regret at most")
+    ax.fill_between(users, lower, upper, color=color, **plots.BAND)
+    ax.plot(users, regret, color=color)

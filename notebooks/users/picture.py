@@ -55,9 +55,10 @@ def value(table, **chosen):
 
 
 def cell(row, per_day):
-    """Write users, time and learner of a row."""
+    """Write users, time and learner of a row; the learner's letter does not begin a line."""
     learner = {"PE": "E", "GP-UCB": "G"}[row["learner"]]
-    return f"{show.count(row['users'])} · {show.duration(row['users'], per_day)} · {learner}"
+    time = show.duration(row["users"], per_day)
+    return f"{show.count(row['users'])} · {time}\u00a0·\u00a0{learner}"
 
 
 def spread(row):

@@ -2,11 +2,9 @@
 
 import json
 
-import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
-from ldpbo import experiments
 
 SHARES = {"half": 0.5, "tenth": 0.1}
 PROBLEMS = {  # of the first two the number of arms can be chosen
@@ -29,7 +27,7 @@ PAGE = """
 <div class="ldpbo-calculator" style="border:1px solid var(--pst-color-border,#999);
 border-radius:.5rem;padding:1rem;margin:1rem 0">
 <p style="display:flex;flex-wrap:wrap;gap:.8rem 1.5rem;margin:0 0 .6rem">
-<label>Users a day<br><input id="calc-day" type="number" min="1" value="50000"
+<label>Users a day<br><input id="calc-day" type="number" min="0" value="50000"
 style="width:8rem"></label>
 <label>Privacy ε: <output id="calc-eps-text">1</output><br>
 <input id="calc-eps" type="range" min="-1" max="0.477" step="0.001" value="0"
@@ -39,7 +37,7 @@ style="width:10rem" aria-label="privacy level, from 0.1 to 3"></label>
 <option value="aggregator">an aggregator of sums</option></select></label>
 <label>Rewards from arm to arm<br>
 <select id="calc-problem" style="max-width:100%">OPTIONS</select></label>
-<label>Arms<br><select id="calc-arms">ARMS</select></label>
+<label>Arms<br><select id="calc-arms">ARMS<option hidden value="own"></option></select></label>
 </p>
 <div id="calc-answer" aria-live="polite"></div>
 </div>
@@ -60,7 +58,8 @@ style="width:10rem" aria-label="privacy level, from 0.1 to 3"></label>
     return Math.round(n).toLocaleString("en");
   };
   const time = (days) => {
-    if (days < 1.25) return "within a day";
+    if (days <= 1) return "within a day";
+    if (round(days) === 1) return "about a day";
     const [size, word] = days >= 450 ? [365.25, "years"] : days >= 60 ? [7, "weeks"] : [1, "days"];
     return "about " + round(days / size).toLocaleString("en") + " " + word;
   };
@@ -71,13 +70,25 @@ style="width:10rem" aria-label="privacy level, from 0.1 to 3"></label>
     const w = Math.log(eps / a[0]) / Math.log(b[0] / a[0]);
     return [Math.exp(Math.log(a[1]) * (1 - w) + Math.log(b[1]) * w), w < 0.5 ? a[2] : b[2]];
   };
+  let chosen = "HUNDRED";
+  const sized = (kinds) => {  // a table has the arms it has
+    const box = find("arms");
+    if (box.value in runs.se) chosen = box.value;
+    box.disabled = !(chosen in kinds);
+    if (!box.disabled) return box.value = chosen;
+    box.value = "own";
+    return box.selectedOptions[0].textContent = Object.keys(kinds)[0];
+  };
   const answer = () => {
     const eps = Math.min(Math.max(10 ** Number(find("eps").value), 0.1), 3);
-    const day = Math.max(Number(find("day").value) || 1, 1);
+    const day = Number(find("day").value);
     find("eps-text").textContent = eps.toPrecision(2);
     const kinds = runs[find("problem").value];
-    find("arms").disabled = !(find("arms").value in kinds);  // a table has the arms it has
-    const arms = find("arms").disabled ? Object.keys(kinds)[0] : find("arms").value;
+    const arms = sized(kinds);
+    if (!(day > 0)) {
+      find("answer").textContent = "Users a day: a number above 0";
+      return;
+    }
     const lines = ["half", "tenth"].map((share) => {
       const points = kinds[arms][find("trust").value][share];
       const [users, who] = between(points, eps);
@@ -127,6 +138,7 @@ def form(runs):
     sizes = sorted(map(int, runs["se"]))
     arms = [f"<option{' selected' * (n == HUNDRED)}>{n}</option>" for n in sizes]
     parts = {
+        "HUNDRED": str(HUNDRED),
         "OPTIONS": "".join(options),
         "ARMS": "".join(arms),
         "RUNS": json.dumps(runs),
@@ -136,11 +148,3 @@ def form(runs):
     for name, text in parts.items():
         page = page.replace(name, text, 1)
     return HTML(page)
-
-
-def users_below(run, share):
-    """Return the number of users after which a campaign's mean relative regret stays below `share`,
-    or all of them."""
-    users = np.geomspace(run.t[0], run.t[-1], 1001)
-    relative = experiments.shares(run, users).mean(axis=0)
-    return min(experiments.users_until(users, relative, share), users[-1])
