@@ -523,6 +523,26 @@ def test_beta_is_at_most_the_theorem_s(name):
         log = learner.log
 
 
+def test_laplace_reports_can_need_more_than_that():
+    """So theorem (ii) claims Theorem P without its last line: E's second term counts single plays.
+
+    Unrelated arms, each played once: W = 5.24, sqrt(1 + 2 l) sigma = 3.85.
+    """
+    p = core.Problem(K=np.eye(100), B=1.0, F=1.0, R=1.0)
+    scale = core.CTL(5.0, p.F, p.R).scale
+    q = p.R**2 + 4 * scale**2  # (s/B)^2, the ridge of the page
+    options = dict(eps=5.0, curator=core.CTL, lam=q, delta=0.1, first=100)
+    learner = proved("PE", p, None, **options)
+    bound = sqrt(1 + 2 * learner.log)
+    assert learner.log == approx(log(8000))
+    learner.tell_sums(np.ones(100, int), np.zeros(100))
+    W = (q + sqrt(8) * scale * log(8000)) / (1 + q)
+    sigma = sqrt(q / (1 + q))
+    assert_allclose([W, bound * sigma], [5.24, 3.85], atol=0.005)
+    assert learner.beta == approx(W / sigma)
+    assert learner.beta > 1.3 * bound
+
+
 def test_l_i_sums_to_delta():
     """2|D| events of probability 2 exp(-l_i) in batch i = 1, 2, ...: delta in all, for every T."""
     p = problem()

@@ -17,7 +17,7 @@ import pytest
 from numpy.linalg import cholesky, eigh, eigvalsh, inv, lstsq, norm, slogdet, solve
 from numpy.random import default_rng
 from numpy.testing import assert_allclose
-from pytest import mark, raises
+from pytest import approx, mark, raises
 from scipy import integrate, optimize, stats
 
 import ldpbo_core as core
@@ -328,6 +328,20 @@ def test_lemma_9_with_the_sharper_constants_for_random_dictionaries(seed):
         assert (np.abs(f - mean) <= B0 * wide + 1e-9).all()
         checked += 1
     assert checked >= 3
+
+
+def test_the_corollary_pays_for_no_more_dictionary_points_than_arms_or_epochs():
+    """At T = 20,000 MoMA has 56 epochs; the bound and the table of widths count the same points."""
+    T = 20_000
+    epochs = T // widths.printed_copies(T)
+    assert epochs == 56
+    for arms in (29, 56, 100):
+        assert widths.printed_radius(arms, T, 2.0) == approx(9 * sqrt(min(arms, epochs) * 2.0))
+    K = np.eye(100)
+    width, _, k = widths.side_by_side(K, T)["Corollary, MoMA"]
+    assert width == widths.printed_radius(100, T, widths.C)
+    bound = widths.all_bounds(K, T, 1.0, 1.0, 1.0)["MoMA"]
+    assert bound == approx(widths.moma(K, T, 1.0, k, lambda g: width))
 
 
 def test_erratum_a9_without_one_over_lambda_dictionaries_fail_and_with_it_they_do_not():

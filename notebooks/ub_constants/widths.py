@@ -17,6 +17,12 @@ ACC = 0.1
 LEVEL = 8  # omega of the corrected theorem
 
 
+def means(functions):
+    """Average B, and the regret of uniform play in a round, over functions of one kernel."""
+    losses = [p.f.max() - p.f.mean() for p in functions]
+    return float(np.mean([p.B for p in functions])), float(np.mean(losses))
+
+
 # ---- Regret bounds -------------------------------------------------------------------------------
 
 
@@ -38,6 +44,15 @@ def sum_of_sigmas(g, n):
 def printed_copies(T):
     """Return k as Theorem 4 prints it."""
     return math.ceil(24 * math.log(4 * math.e * T / DELTA))
+
+
+def printed_radius(arms, T, c):
+    """Return what the Corollary's beta has after its first term, at the last epoch.
+
+    A dictionary has at most one point for each arm, and for each epoch.
+    """
+    epochs = int(T // printed_copies(T))
+    return 9 * math.sqrt(min(arms, epochs) * c)
 
 
 def half(k):
@@ -118,7 +133,7 @@ def all_bounds(K, T, B, R, eps, c=None):
     found = private_bounds(K, T, B, R, eps) if eps else {}
     if eps:
         c = R**2 + 2 * (2 * (B + R) / eps) ** 2
-    printed = lambda g: 9 * math.sqrt(len(K) * c)
+    printed = lambda g: printed_radius(len(K), T, c)
     proved = lambda g: 12 * math.sqrt(c * g)
     found["MoMA"] = moma(K, T, B, printed_copies(T), printed)
     found["proved"] = moma(K, T, B, proved_copies(), proved)
@@ -176,10 +191,10 @@ def of_moma(K, T):
     """Compute the widths of MoMA: the Corollary's, and corrected."""
     many = printed_copies(T)
     few = proved_copies()
-    m = min(len(K), T // many)
+    radius = printed_radius(len(K), T, C)
     g = bounds.gain_ceiling(K, T // few, LAM)
     return {
-        "Corollary, MoMA": (9 * math.sqrt(m * C), "printed, gap (A5)", many),
+        "Corollary, MoMA": (radius, "printed, gap (A5)", many),
         "MoMA, corrected": (12 * math.sqrt(C * g), "proved", few),
     }
 
