@@ -28,7 +28,7 @@ from scipy.stats import binom
 import ldpbo
 import ldpbo_bounds as bounds
 import ldpbo_core as core
-from ldpbo import campaigns, provenance, saving
+from ldpbo import campaigns, formats, provenance, saving
 
 ROOT = Path(core.__file__).resolve().parent
 PROBLEM = core.synthetic_problem("se", seed=1, n=12)
@@ -871,7 +871,7 @@ def test_a_page_that_needs_another_takes_it_from_either_build_or_says_how_to_run
     with raises(FileNotFoundError, match="tools/build.py panel_2a`, with --quick"):
         results.load("panel_2a", "fig-x")
     table = {"name": "fig-x", "columns": {"t": [1.0]}}
-    notebook = {"cells": [{"outputs": [{"data": {results.TABLE: table}}]}]}
+    notebook = {"cells": [{"outputs": [{"data": {formats.TABLE: table}}]}]}
     for part in ("quick/", ""):
         path = tmp_path / f"_build/{part}src/book/pages/panel_2a.ipynb"
         path.parent.mkdir(parents=True)

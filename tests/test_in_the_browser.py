@@ -8,7 +8,7 @@ import browsers
 import pytest
 
 import ldpbo_core as core
-from ldpbo import lab, results, show
+from ldpbo import formats, lab, results, show
 
 ROOT = Path(core.__file__).resolve().parent
 from notebooks.which import calculator
@@ -119,7 +119,7 @@ def test_scripts_are_for_jupyterlab_alone(monkeypatch):
 
 
 def test_a_notebook_that_papermill_ran_gets_its_numbers(tmp_path, monkeypatch):
-    glued = {"data": {lab.GLUED: "0.125"}, "metadata": {"scrapbook": {"name": "x"}}}
+    glued = {"data": {formats.GLUED: "0.125"}, "metadata": {"scrapbook": {"name": "x"}}}
     prose = ["about {glue:text}`x:.2f`,\n", "{glue:text}`x` and {glue:text}`y`"]
     cells = [
         {"cell_type": "markdown", "source": prose},
