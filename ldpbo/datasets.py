@@ -40,6 +40,7 @@ from ldpbo_core import (
     standardised,
 )
 
+DATA = Path(__file__).resolve().parent.parent / "data"
 ORIGINALS = {  # the paper's data: sha256
     "iw_data_all.mat": "3d87e03ae8bc9e3f0a4abeb57c64933c7d3dee7476ac5c4f6ca28b4efc357c15",
     "fin.csv": "e9f7d7c3a0ad4ada75e5b8fa3830c77ed0579232b45837438c671d83b1818199",
@@ -545,30 +546,37 @@ class _Pivoted(_Sheet):
 # ---- The paper's two data sets -------------------------------------------------------------------
 
 
-def _data_file(original, stand_in):
-    """A data set is found in LDPBO_DATA, in data/original/, or as the stand-in that is shipped.
+def _data_file(original, stand_in, wanted):
+    """A data set is the original where that is wanted and here, else the stand-in that is shipped.
 
     Returns path and provenance. The stand-in lies in data/ of a checkout, or in share/ldpbo of the
     environment into which pip installed the code.
     """
-    data = Path(__file__).resolve().parent.parent / "data"
-    named = os.environ.get("LDPBO_DATA")
-    if named and not Path(named).is_dir():
-        raise ValueError(
-            f"LDPBO_DATA = {named!r}: must be an existing folder; unset it to use the stand-in data"
-        )
-    for folder in ([named] if named else []) + [data / "original"]:
-        path = Path(folder) / original
-        if path.exists():
-            _check_original(path)
-            return path, f"original {original}"
-    for folder in (data, Path(sys.prefix) / "share" / "ldpbo"):
+    path = _original(original) if wanted else None
+    if path:
+        return path, f"original {original}"
+    for folder in (DATA, Path(sys.prefix) / "share" / "ldpbo"):
         path = folder / stand_in
         if path.exists():
             return path, f"stand-in {stand_in}"
     raise ValueError(
         f"no data: put {original} into a folder and name it in LDPBO_DATA, or run `make data`"
     )
+
+
+def _original(name):
+    """An original is found in LDPBO_DATA or in data/original/; None: it is not here."""
+    named = os.environ.get("LDPBO_DATA")
+    if named and not Path(named).is_dir():
+        raise ValueError(
+            f"LDPBO_DATA = {named!r}: must be an existing folder; unset it to use the stand-in data"
+        )
+    for folder in ([named] if named else []) + [DATA / "original"]:
+        path = Path(folder) / name
+        if path.exists():
+            _check_original(path)
+            return path
+    return None
 
 
 def _check_original(path):
@@ -579,12 +587,12 @@ def _check_original(path):
         raise ValueError(f"{path}: sha256 is {found}, must be {expected}; replace the file")
 
 
-def light_problem() -> Problem:
+def light_problem(stand_in: bool = False) -> Problem:
     """41 light sensors are the arms: K from the 601 train rows, rewards from the 192 test rows.
 
-    Without the original the stand-in of that shape is read.
+    Without the original the stand-in of that shape is read; stand_in: even where it is here.
     """
-    path, source = _data_file("iw_data_all.mat", "light.csv")
+    path, source = _data_file("iw_data_all.mat", "light.csv", not stand_in)
     if path.suffix == ".mat":
         from scipy.io import loadmat
 
@@ -599,12 +607,12 @@ def light_problem() -> Problem:
     return table_problem(test, train, name="light", source=source)
 
 
-def stock_problem() -> Problem:
+def stock_problem(stand_in: bool = False) -> Problem:
     """29 stocks are the arms: K and rewards from the same adjusted closes of 823 trading days.
 
-    Without the original the stand-in's 20 stocks are read.
+    Without the original the stand-in's 20 stocks are read; stand_in: even where it is here.
     """
-    path, source = _data_file("fin.csv", "stocks.csv")
+    path, source = _data_file("fin.csv", "stocks.csv", not stand_in)
     with path.open(encoding="utf-8") as file:
         columns = len(file.readline().split(","))
     prices = np.genfromtxt(path, delimiter=",", skip_header=1, usecols=range(1, columns))

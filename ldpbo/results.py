@@ -24,8 +24,7 @@ CODE = provenance.code_hash()
 SWEEPS_TEST = "tests/test_sweeps.py::test_stored_cells_chosen_at_random_are_recomputed_exactly"
 ORIGINALS_TEST = "tests/test_originals.py::test_one_stored_panel_is_computed_again_exactly"
 STORED_TESTS = {  # a table data/NAME.csv -> the test that computes a part of it again
-    "arms": "tests/test_in_the_browser.py"
-    "::test_stored_numbers_of_users_for_few_arms_are_recomputed_exactly",
+    "arms": "tests/test_stored.py::test_numbers_of_users_for_few_arms_are_computed_again_exactly",
     "campaigns": "tests/test_sweeps.py"
     "::test_stored_campaigns_are_those_declared_and_one_chosen_at_random_is_recomputed_exactly",
     "constants": "tests/test_stored.py"

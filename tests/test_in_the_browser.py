@@ -80,18 +80,6 @@ def test_the_calculator_has_every_choice_it_offers():
                     assert users == sorted(users, reverse=True)  # more privacy, more users
 
 
-def test_stored_numbers_of_users_for_few_arms_are_recomputed_exactly():
-    from data import arms
-
-    stored = results.stored("arms")
-    assert set(stored["arms"]) == set(arms.ARMS)
-    for kind in (("se", 10, "PE", "local", 1.0), ("matern", 10, "PE", "aggregator", 0.3)):
-        names = ["problem", "arms", "learner", "trust", "eps"]
-        part = stored[(stored[names] == list(kind)).all(axis=1)]
-        again = arms.rows(*kind)
-        assert again.users.astype(float).tolist() == part.users.tolist()
-
-
 # ---- JupyterLab ----------------------------------------------------------------------------------
 
 
