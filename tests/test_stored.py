@@ -4,6 +4,7 @@ import hashlib
 import importlib.util
 import itertools
 import os
+import re
 import shutil
 import sys
 import zlib
@@ -14,7 +15,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from ldpbo import datasets
+from ldpbo import datasets, results
 from ldpbo.provenance import code_hash
 from notebooks.elimination import runs
 from notebooks.ub_coverage import runs as rounds
@@ -46,6 +47,14 @@ def chance(name):
 def told(eps):
     """The eps of a row; an empty field is None."""
     return None if np.isnan(eps) else eps
+
+
+def test_make_stored_computes_every_table_that_is_marked_where_another_code_made_it():
+    """And data/packages.csv, which names the code of the audit."""
+    recipe = (ROOT / "Makefile").read_text("utf-8").partition("\nstored:")[2]
+    names = re.search(r"for name in (.*?);", recipe)[1].split()
+    assert sorted(names) == sorted([*results.STORED_TESTS, "packages"])
+    assert all((ROOT / f"data/{name}.py").exists() for name in names)
 
 
 # ---- data/write.py -------------------------------------------------------------------------------
