@@ -20,7 +20,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def told_norm(problem: ldpbo_core.Problem, F: float | None = None) -> ldpbo_core.Problem:
+def told_norm(problem: ldpbo_core.Problem, F: float = ldpbo_core.LEFT_OUT) -> ldpbo_core.Problem:
     """Return a problem whose B is the RKHS norm of f, as the theorems require.
 
     The paper's experiments take max|f|. F: the range that the curator is told, the norm where left
