@@ -81,8 +81,8 @@ def _distances(X, Y, lengthscale):
         )
     s = np.zeros((len(X), len(Y)))
     with np.errstate(over="ignore"):
-        scales = np.broadcast_to(scales, X.shape[1])
-        for x, y, scale in zip(X.T, Y.T, scales):  # no (n, n', d) array
+        by_dimension = np.broadcast_to(scales, X.shape[1])
+        for x, y, scale in zip(X.T, Y.T, by_dimension):  # no (n, n', d) array
             s += (np.subtract.outer(x, y) / scale) ** 2
     return np.minimum(np.sqrt(s, out=s), 1e100)
 
@@ -415,7 +415,7 @@ class CTL:
         allowed = "a finite number > 0 (eps=None in make and simulate: not private)"
         self.eps = check.number("eps", eps, allowed, low=0.0)
         self.bound = check.positive("B", B) + check.nonnegative("R", R)
-        self.scale = 2 * self.bound / self.eps  # Alg. 2, l. 2
+        self.scale = 2 * self.bound / self.eps  # Curator 1, l. 1
         self.variance = 2 * self.scale * self.scale  # what noise adds to the variance of a report
         if not 0 < self.scale < 1e100:
             raise ValueError(
@@ -455,7 +455,7 @@ class CTL:
 
     def report(self, y: Any, draw: Any) -> Any:
         """Return the private report of a reward for a given draw."""
-        return self.clip(y) + self.scale * draw
+        return self.clip(y) + self.scale * draw  # Curator 1, l. 1
 
     def privatise(self, y: Any, rng: np.random.Generator | None = None) -> Any:
         """Return the private report of a reward, or of an array of rewards of different users.
@@ -480,7 +480,7 @@ class CTL:
 
         It is B + R + L ln t (Alg. 2, l. 4).
         """
-        return self.bound + self.scale * math.log(t)
+        return self.bound + self.scale * math.log(t)  # Alg. 2, l. 4
 
 
 class CentredCTL(CTL):
@@ -706,7 +706,7 @@ class Identity(CTL):
     """The report is the reward, whatever its size: no privacy, for the non-private twins."""
 
     def __init__(self):
-        self.eps = None
+        self.eps: Any = None
         self.bound = math.inf
         self.scale = 0.0
         self.variance = 0.0
@@ -798,7 +798,7 @@ def nystrom_features(K: Problem | ArrayLike, dictionary: ArrayLike) -> np.ndarra
     if len(np.unique(dictionary)) != len(dictionary):
         raise ValueError(f"dictionary = {dictionary.tolist()}: must name each arm once")
     span = Span.of_dictionary(domain, dictionary)
-    return span.Q @ span.at(slice(None))  # Alg. 4, l. 7
+    return span.Q @ span.at(slice(None))
 
 
 # ---- Algorithms: ask() for an arm, tell() its reward as the learner sees it ----------------------
@@ -988,35 +988,36 @@ class TGP(Learner):
 
     def update(self, arm: int, y: float) -> None:
         t = self.t + 1
-        self.b = self.threshold(t)  # l. 4
+        self.b = self.threshold(t)  # Alg. 2, l. 4 of the next round
         self.gain += 0.5 * math.log1p(float(self.posterior.leverage[arm]))
-        self.posterior.add(arm, y if abs(y) <= self.b else 0.0)  # l. 8
-        self.mu = self.posterior.mean.copy()  # l. 9
-        self.sigma = self.posterior.sigma  # l. 10
+        self.posterior.add(arm, y if abs(y) <= self.b else 0.0)  # Alg. 2, l. 8
+        self.mu = self.posterior.mean.copy()  # Alg. 2, l. 9
+        self.sigma = self.posterior.sigma  # Alg. 2, l. 10
         width = self.settings.beta_scale * self.width(t)
-        self.beta = self.B + width + self.missed(t)  # l. 5 of the next round
+        self.beta = self.B + width + self.missed(t)  # Alg. 2, l. 5 of the next round
 
     def threshold(self, t: int) -> float:
-        """Return b_t, which a private report exceeds with chance 1/t at most (l. 4); else C&G's."""
+        """Return b_t (Alg. 2, l. 4), which a report exceeds with chance 1/t at most, or C&G's."""
         if self.settings.curator:
             return self.settings.curator.reach(t)
         p = 1 + self.settings.alpha
         return self.settings.v ** (1 / p) * t ** (1 / (2 * p))
 
     def width(self, t: int) -> float:
-        """Compute beta_{t+1} - B (l. 5)."""
+        """Compute beta_{t+1} - B (Alg. 2, l. 5)."""
         root = math.sqrt(self.settings.lam)
         if self.settings.constants == "order":
             return self.b * math.sqrt(math.log(t + 1)) / root
         log_delta = math.log(self.levels / self.settings.delta)
         if not self.light_tailed:
             return 3 * self.b * math.sqrt(2 * self.gain + 2 * log_delta) / root
-        noise = 2 * math.sqrt(2) * self.b * math.sqrt(self.max_gain(t) + log_delta)
-        return (noise + math.sqrt(self.second_moment * (math.log(t) + 1))) / root
+        noise = 2 * math.sqrt(2) * self.b * math.sqrt(self.max_gain(t) + log_delta)  # Alg. 2, l. 5
+        bias = math.sqrt(self.second_moment * (math.log(t) + 1))  # Alg. 2, l. 5
+        return (noise + bias) / root  # Alg. 2, l. 5
 
     @property
     def second_moment(self) -> float:
-        """K = B^2 + R^2 + 2L^2 of l. 2 is a bound on E y^2."""
+        """K = B^2 + R^2 + 2L^2 of Alg. 2, l. 2 is a bound on E y^2."""
         return self.settings.v
 
     @functools.cached_property
@@ -1133,12 +1134,12 @@ class SketchedLearner(Learner):
         """
         u = self.rng.random(self.problem.n)
         counts = self.posterior.counts.copy()
-        counts[arm] += 1  # Alg. 4, l. 1-3
+        counts[arm] += 1  # Alg. 4, l. 1: of x_1, ..., x_t
         if self.q == math.inf:
             return counts.nonzero()[0]
         p = np.minimum(min(self.q, 1e280) * self.posterior.leverage, 1.0)  # Alg. 4, l. 4
-        kept = u < 1.0 - (1.0 - p) ** counts  # Alg. 4, l. 5; an arm never played is not kept
-        return kept.nonzero()[0]
+        kept = u < 1.0 - (1.0 - p) ** counts  # Alg. 4, l. 3; Alg. 4, l. 4
+        return kept.nonzero()[0]  # Alg. 4, l. 2; Alg. 4, l. 5
 
 
 class ATA(SketchedLearner):
@@ -1163,13 +1164,13 @@ class ATA(SketchedLearner):
     def update(self, arm: int, y: float) -> None:
         t = self.t + 1
         whole = self.never_cut(t, self.posterior.counts[arm] + 1, y)
-        self.embed(arm, y if whole else 0.0)  # l. 6-8
+        self.embed(arm, y if whole else 0.0)  # Alg. 1, l. 6-8
         self.b, self.beta = self.schedule(t, self.m)
         if not whole:
             self.open_reward(t, arm, y)
-        theta = self.truncated_theta()  # l. 9-11, of the rewards that may lose a product
-        self.mu = self.posterior.mean + self.posterior.span.over(theta)  # l. 12
-        self.sigma = self.posterior.sigma  # l. 13
+        theta = self.truncated_theta()  # Alg. 1, l. 9-11, of the rewards that may lose a product
+        self.mu = self.posterior.mean + self.posterior.span.over(theta)  # Alg. 1, l. 12
+        self.sigma = self.posterior.sigma  # Alg. 1, l. 13
 
     def schedule(self, t: int, m: int) -> tuple[float, float]:
         """Compute b_t and beta_{t+1} for a dictionary of m arms (Theorem 2)."""
@@ -1208,14 +1209,14 @@ class ATA(SketchedLearner):
         self.sort_open_rewards()
         span = self.posterior.span
         if not (np.count_nonzero(self.cut) and span.Q.size):
-            return np.zeros(len(self.posterior.P))
+            return np.zeros(span.dimension)
         y = self.open_y[self.cut]
-        phi = span.at(self.open_arms[self.cut])
+        x = span.at(self.open_arms[self.cut])
         root = self.posterior.inverse_root()  # V^{-1/2}
-        products = span.Q.dot(root.dot(phi * y))  # l. 9: u_{i,tau} y_tau
-        products[np.abs(products) > self.b] = 0.0  # l. 10
-        r = products.sum(axis=1)  # l. 10
-        return root.dot(r.dot(span.Q))  # l. 11
+        products = span.Q.dot(root.dot(x * y))  # Alg. 1, l. 9: u_{i,tau} y_tau
+        products[np.abs(products) > self.b] = 0.0  # Alg. 1, l. 10
+        r = products.sum(axis=1)  # Alg. 1, l. 10
+        return root.dot(r.dot(span.Q))  # Alg. 1, l. 11
 
     def sort_open_rewards(self) -> None:
         """Find the open rewards that may be cut now (u_i^2 <= leverage), and sum up the rest."""
@@ -1240,13 +1241,13 @@ class MoMA(SketchedLearner):
 
     def start(self) -> None:
         T = self.settings.T
-        self.k = self.copies()  # l. 3
+        self.k = self.copies()  # Alg. 3, l. 3
         if self.k > T:
             raise ValueError(
                 f"k = {self.k}: must be at most T = {T}; "
                 "raise T, lower k, or take constants='order'"
             )
-        self.N = T // self.k  # l. 3
+        self.N = T // self.k  # Alg. 3, l. 3
         self.columns = np.size(self.summary(np.zeros(self.k)))
         self.start_sketch(self.columns)
         self.epoch = 0
@@ -1262,6 +1263,7 @@ class MoMA(SketchedLearner):
         if settings.k is not None:
             return settings.k
         factor = 24 if settings.constants == "printed" else 1
+        # Alg. 3, l. 3
         return math.ceil(factor * math.log(4 * math.e * settings.T / settings.delta))
 
     def proved_copies(self) -> int:
@@ -1299,7 +1301,7 @@ class MoMA(SketchedLearner):
         self.epoch_arm = arm
         if self.epoch == self.N:
             return
-        self.rewards.append(y)  # l. 6
+        self.rewards.append(y)  # Alg. 3, l. 6
         if len(self.rewards) == self.k:
             self.end_epoch(arm, self.summary(np.array(self.rewards)))
 
@@ -1308,15 +1310,15 @@ class MoMA(SketchedLearner):
         self.epoch += 1
         self.epoch_arm = None
         self.rewards = []
-        self.embed(arm, y)  # l. 7-10
-        self.kstar = first_max(-self.spread())  # l. 12
-        self.mu = self.posterior.mean[:, self.kstar].copy()  # l. 13
-        self.sigma = self.posterior.sigma  # l. 14
+        self.embed(arm, y)  # Alg. 3, l. 7-10
+        self.kstar = first_max(-self.spread())  # Alg. 3, l. 12
+        self.mu = self.posterior.mean[:, self.kstar].copy()  # Alg. 3, l. 13
+        self.sigma = self.posterior.sigma  # Alg. 3, l. 14
         width = self.settings.beta_scale * self.width(self.epoch)
         self.beta = self.B0 + width + self.missed(self.epoch)
 
     def spread(self) -> np.ndarray:
-        """Compute r_j = median over s != j of |theta_j - theta_s|_V (l. 11), (k,).
+        """Compute r_j = median over s != j of |theta_j - theta_s|_V (Alg. 3, l. 11), (k,).
 
         The squared norm is (S_j - S_s)'(M_j - M_s) with S the reward sums and M the means of the
         played arms. Differences come first, so that one absurd column costs the others no digit.
@@ -1328,10 +1330,10 @@ class MoMA(SketchedLearner):
         S = np.ascontiguousarray(self.posterior.sums[played].T)
         M = np.ascontiguousarray(self.posterior.mean[played].T)
         unit = np.abs(S).max(initial=1e-300)  # so that no product overflows
-        squares = _difference_products(S / unit, M / unit)  # l. 11
+        squares = _difference_products(S / unit, M / unit)  # Alg. 3, l. 11
         squares.flat[:: k + 1] = math.inf  # s != j: sorted last
         r = unit * np.sort(np.sqrt(np.maximum(squares, 0.0)), axis=1)
-        return (r[:, (k - 2) // 2] + r[:, (k - 1) // 2]) / 2  # l. 11
+        return (r[:, (k - 2) // 2] + r[:, (k - 1) // 2]) / 2  # Alg. 3, l. 11
 
     def width(self, n: int) -> float:
         """Compute beta_{n+1} - B0.
@@ -1448,8 +1450,8 @@ class PlannedLearner(Learner):
         self.sums = np.full(self.planned.shape, Fraction(0))
         self.asked = None
 
-    def room(self) -> int:
-        """Return how many plays the next plan may have, at most."""
+    def rounds_left(self) -> int:
+        """Return the rounds up to the horizon, or LONGEST without one: no plan has more plays."""
         return LONGEST if self.settings.T is None else max(self.settings.T - self.t, 0)
 
     def plan(self) -> np.ndarray:
@@ -1474,7 +1476,7 @@ class PlannedLearner(Learner):
     def update(self, arm: int, y: float) -> None:
         j = int(self.left[arm].argmax())  # the copies take turns
         if self.left[arm, j]:
-            self.book([self.part(arm, j, 1, y)])
+            self.record([self.checked_part(arm, j, 1, y)])
         elif self.left.any():
             raise ValueError(f"arm = {arm}: must be one of those that plan() has left")
 
@@ -1490,17 +1492,17 @@ class PlannedLearner(Learner):
         """
         counts, sums = _checked_sums(counts, sums, self.left)
         parts = [
-            self.part(arm, j, int(counts[arm, j]), float(sums[arm, j]))
+            self.checked_part(arm, j, int(counts[arm, j]), float(sums[arm, j]))
             for arm, j in np.argwhere(counts).tolist()
         ]
-        self.book(parts)
+        self.record(parts)
         self.t += int(counts.sum())
         if self.asked is not None and not self.left[self.asked].any():
             self.asked = None
         if parts and not self.left.any():
             self.end_plan()
 
-    def part(self, arm: int, j: int, count: int, total: float) -> tuple:
+    def checked_part(self, arm: int, j: int, count: int, total: float) -> tuple:
         """Return (arm, copy, count, exact sum) of reports that this arm's curator can have made."""
         curator = self.curator(arm)
         if isinstance(curator, Sums) and count != self.planned[arm, j]:
@@ -1515,8 +1517,8 @@ class PlannedLearner(Learner):
         except ValueError as error:
             raise ValueError(f"arm {arm}: {error}") from None
 
-    def book(self, parts: list) -> None:
-        """Add checked reports."""
+    def record(self, parts: list) -> None:
+        """Add checked parts of the plan to the sums, and take them off the plays left."""
         for arm, j, count, exact in parts:
             self.left[arm, j] -= count
             self.sums[arm, j] += exact
@@ -1596,7 +1598,7 @@ class SeldomTGP(PlannedLearner, TGP):
 
     def next_plan(self) -> np.ndarray:
         plan = np.zeros((self.problem.n, 1), dtype=np.int64)
-        if self.room():
+        if self.rounds_left():
             arm = first_max(self.mu + self.beta * self.sigma)
             plan[arm] = self.run_length(arm)
         return plan
@@ -1608,12 +1610,12 @@ class SeldomTGP(PlannedLearner, TGP):
         """
         C = self.settings.switch
         leverage = float(self.root[:, arm] @ self.root[:, arm])
-        if leverage * self.room() <= C:
-            return self.room()
+        if leverage * self.rounds_left() <= C:
+            return self.rounds_left()
         length = C / leverage
         return max(1, math.ceil(length - TIE * max(1.0, length)))  # 3.0000000001 is 3
 
-    def part(self, arm: int, j: int, count: int, total: float) -> tuple:
+    def checked_part(self, arm: int, j: int, count: int, total: float) -> tuple:
         """Truncate reports one by one, and take sums only where none can be truncated."""
         whole = self.settings.kind == "one bit" or self.b == math.inf
         if count > 1 and not whole:
@@ -1623,7 +1625,7 @@ class SeldomTGP(PlannedLearner, TGP):
             )
         self.b = self.threshold(self.t + 1)
         kept = total if whole or abs(total) <= self.b else 0.0
-        return super().part(arm, j, count, kept)
+        return super().checked_part(arm, j, count, kept)
 
     def learn(self) -> None:
         arm = int(self.planned.argmax())
@@ -1755,7 +1757,7 @@ class PE(Elimination):
         return self.batch_plan(N, self.k)
 
     def design_of(self, arms: np.ndarray, N: int) -> np.ndarray:
-        return optimal_design(self.Z[:, arms], N, self.settings.lam)  # step 1
+        return optimal_design(self.Z[:, arms], N, self.settings.lam)  # PE, step 1
 
     def rounding_step(self, count: int) -> float:
         """Return a step far below the noise, as long as that is not far below B."""
@@ -1764,14 +1766,14 @@ class PE(Elimination):
     def learn(self) -> None:
         F = factor(self.Z, self.design, self.settings.lam)  # F'F = Z'V^{-1}Z
         share = self.design[:, None] / np.maximum(self.planned, 1)  # without the plays left over
-        sums = self.reported_sums() * share  # step 2
-        self.mu = np.median(F.T @ (F @ sums), axis=1)  # step 3
-        self.sigma = np.sqrt(self.lost + self.settings.lam * (F * F).sum(axis=0))  # step 3
+        sums = self.reported_sums() * share  # PE, step 2
+        self.mu = np.median(F.T @ (F @ sums), axis=1)  # PE, step 3
+        self.sigma = np.sqrt(self.lost + self.settings.lam * (F * F).sum(axis=0))  # PE, step 3
         self.beta = self.width(self.sigma[self.active].max())
         width = self.beta * self.sigma
         self.narrow(width)
         highest = (self.mu - width)[self.active].max()
-        self.active = self.active & (self.mu + width >= highest)  # step 3
+        self.active = self.active & (self.mu + width >= highest)  # PE, step 3
 
     def width(self, widest: float) -> float:
         """Compute beta of theorems (i) to (iii), or of their orders.
@@ -1839,9 +1841,9 @@ class DoublingPE(Elimination):
         return type(given)(given.eps, float(self.reach[arm]), 0.0, float(self.centre[arm]))
 
     def next_plan(self) -> np.ndarray:
-        self.N = self.next_size()  # step 1
+        self.N = self.next_size()  # DoublingPE, step 1
         self.batch += self.N > 0
-        self.recentre()  # step 2
+        self.recentre()  # DoublingPE, step 2
         k = self.proved_copies(self.log - math.log(2)) if self.settings.kind == "heavy" else 1
         return self.batch_plan(self.N, k)
 
@@ -1851,8 +1853,8 @@ class DoublingPE(Elimination):
         A batch that would leave less than itself takes the rest.
         """
         N = min(2 * self.N, LONGEST) if self.batch else self.settings.first
-        if self.settings.T is not None and self.room() < 2 * N:
-            return self.room()
+        if self.settings.T is not None and self.rounds_left() < 2 * N:
+            return self.rounds_left()
         return N
 
     @property
@@ -1908,7 +1910,7 @@ class DoublingPE(Elimination):
         size = self.sizes(np.full(self.problem.n, N / len(arms)))[arms]
         widest = size.max()
         Z = self.problem.Z[:, arms] * (widest / size)
-        return optimal_design(Z, N, self.ridge * widest**2)  # step 3
+        return optimal_design(Z, N, self.ridge * widest**2)  # DoublingPE, step 3
 
     @property
     def laplace(self) -> np.ndarray:
@@ -1966,11 +1968,11 @@ class DoublingPE(Elimination):
         sizes = self.sizes(self.design)
         fit = Fit(domain.Z, domain.lost, self.design, sizes, self.ridge, self.laplace, means)
         estimates, *parts = fit.arms()
-        width = self.widths(*parts)  # step 4
-        self.mu = np.median(estimates, axis=1)  # step 4
+        width = self.widths(*parts)  # DoublingPE, step 4
+        self.mu = np.median(estimates, axis=1)  # DoublingPE, step 4
         self.sigma = fit.sigma()
         self.beta = float((width / np.maximum(self.sigma, 1e-300)).max())  # width <= beta sigma
-        self.narrow(width)  # step 5
+        self.narrow(width)  # DoublingPE, step 5
         self.eliminate(fit, self.mu - width)
 
     def eliminate(self, fit: Fit, lower: np.ndarray) -> None:
@@ -1984,7 +1986,7 @@ class DoublingPE(Elimination):
         keep = np.ones(len(arms), dtype=bool)
         for rival in arms[order[: max(PAIRS // len(arms), 1)]].tolist():
             ahead, *parts = fit.differences(arms, rival)
-            # step 6
+            # DoublingPE, step 6
             keep &= np.median(ahead, axis=1) <= self.widths(*parts) + self.ROUNDING * self.B
         if not keep.any():  # medians may go round in circles
             keep[first_max(self.mu[arms])] = True
@@ -2054,20 +2056,20 @@ def make(
     schedule: of PE, "sqrt" (few batches) or "double" (differences, recentred windows; N_1 = first).
     rng: generator or seed of the dictionary draws (of uniform play; of the order inside a plan).
     """
-    basic = _algorithm(name)
+    named_class = _algorithm(name)
+    name = algorithm_name(name)
     if not isinstance(problem, Problem):
         raise ValueError(f"problem = {type(problem).__name__}: must be a Problem")
-    hidden = _curator(curator, eps, problem)
+    users_curator = _curator(curator, eps, problem)  # None: not private
     if weibull is not None:
-        weibull = _weibull(weibull, basic, hidden)
+        weibull = _weibull(weibull, named_class, users_curator)
     switch = math.inf if switch == math.inf else check.nonnegative("switch", switch)
-    label = algorithm_name(name)
-    algorithm = _variant(label, basic, weibull, switch, schedule)
-    kind, size = report_kind(problem, hidden)
-    _check_constants(label, algorithm, constants)
-    _check_reports(label, algorithm, constants, kind, hidden, problem)
+    algorithm = _variant(name, named_class, weibull, switch, schedule)
+    kind, size = report_kind(problem, users_curator)
+    _check_constants(name, algorithm, constants)
+    _check_reports(name, algorithm, constants, kind, users_curator, problem)
     settings = Settings(
-        T=_horizon(T, label, algorithm, constants, kind),
+        T=_horizon(T, name, algorithm, constants, kind),
         lam=_ridge(lam, algorithm, problem, size),
         delta=check.fraction("delta", delta),
         acc=check.fraction("acc", acc),
@@ -2076,12 +2078,12 @@ def make(
         q=q if q in (None, math.inf) else check.number("q", q, "a number > 0, or inf", low=0.0),
         k=None if k is None else check.integer("k", k),
         weibull=weibull,
-        curator=hidden,
+        curator=users_curator,
         kind=kind,
         size=size,
         switch=switch,
         first=check.integer("first", first),
-        **_moments(problem, hidden),
+        **_moments(problem, users_curator),
     )
     try:
         return algorithm(problem, settings, check.seeded(rng))
@@ -2224,8 +2226,8 @@ def _moments(problem, curator):
     """Return alpha, v and c of what the learner sees."""
     if curator is None:
         return dict(alpha=problem.alpha, v=problem.v, c=problem.c)
-    c = problem.spread**2 + curator.variance
-    return dict(alpha=1.0, v=problem.F**2 + c, c=c)  # Alg. 2, l. 2
+    c = problem.spread**2 + curator.variance  # Alg. 2, l. 2: R^2 + 2L^2
+    return dict(alpha=1.0, v=problem.F**2 + c, c=c)  # Alg. 2, l. 2: K
 
 
 # ---- Simulation: many trials, common random numbers ----------------------------------------------
@@ -2628,7 +2630,7 @@ def function_problem(
     noise: str = "uniform",
     R: float = 1.0,
     seed: int | None = None,
-    points: ArrayLike = None,
+    points: ArrayLike | None = None,
     **options: Any,
 ) -> Problem:
     """Make a problem from a function of a point (d,) of the box `bounds`.

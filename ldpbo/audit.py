@@ -305,7 +305,8 @@ def audit(
     curator = _fresh(curator)
 
     def look(games, pair):
-        return _all_clues(games, *candidates[list(pair)], bits, clues)
+        first, second = candidates[list(pair)]
+        return _all_clues(games, first, second, bits, clues)
 
     events = _events(curator, candidates, n // 2, rng, look)
     event = max(events, key=lambda found: found.score)

@@ -6,7 +6,6 @@
 137
 
 Notation, checks and error messages are those of `ldpbo_core`. SciPy is imported where it is needed.
-The audit and the accounting of privacy live in `ldpbo.audit` and can be imported from here as well.
 """
 
 import functools
@@ -17,21 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ldpbo import checks as check
-from ldpbo.audit import Audit, audit, subweibull_radius, total_epsilon
-
-__all__ = [
-    "Audit",
-    "Bound",
-    "Bump",
-    "Setting",
-    "audit",
-    "bump",
-    "gain_ceiling",
-    "lower_bound",
-    "rate",
-    "subweibull_radius",
-    "total_epsilon",
-]
 
 # ---- Information gain: a ceiling -----------------------------------------------------------------
 
@@ -79,6 +63,10 @@ class Bound(float):
     Delta is the gap, and M the number of functions, of the family that the learner cannot tell
     apart.
     """
+
+    reason: str
+    Delta: float
+    M: float
 
     def __new__(cls, value, reason="", Delta=math.nan, M=math.nan):
         self = super().__new__(cls, value)
@@ -351,7 +339,7 @@ def _best_bump(setting, lengthscale, rewards):
 
     share = np.geomspace(1e-6, 1, 121)
     coarse = np.stack([value(part * cap, n**d) for part in share])
-    i, j = np.unravel_index(coarse.argmax(), coarse.shape)
+    i, j = divmod(int(coarse.argmax()), len(n))
     around = np.geomspace(share[max(i - 1, 0)], share[min(i + 1, 120)], 201)
     Delta = cap[j] * around
     fine = value(Delta, n[j] ** d)

@@ -56,12 +56,14 @@ def log_inverse_density(
     """Return ln(1/k^) at the frequency xi, where k^ is the kernel's Fourier transform."""
     if kernel == "se":
         spread = 2 * (math.pi * lengthscale * xi) ** 2
-        return spread - d / 2 * math.log(2 * math.pi * lengthscale**2)
+        log_peak = d / 2 * math.log(2 * math.pi * lengthscale**2)  # ln k^(0)
+        return spread - log_peak
     base = 2 * nu / lengthscale**2
     power = nu + d / 2
     log_c1 = d / 2 * math.log(4 * math.pi) + nu * math.log(base)
     log_c1 += math.lgamma(power) - math.lgamma(nu)
-    return power * np.log(base + (2 * math.pi * xi) ** 2) - log_c1
+    angular = 2 * math.pi * xi
+    return power * np.log(base + angular**2) - log_c1
 
 
 def log_norm(w: float, kernel: str, d: int, *, lengthscale: float, nu: float) -> float:
@@ -72,8 +74,9 @@ def log_norm(w: float, kernel: str, d: int, *, lengthscale: float, nu: float) ->
     u, weight = nodes(d)
     stretch = 2 * zeta / w
     inverse = log_inverse_density(stretch * u, kernel, d, lengthscale, nu)
-    integral = logsumexp(inverse - 2 / (1 - u**2), b=weight)
-    log_square = integral - d * math.log(stretch)
+    log_H2 = -2 / (1 - u**2)
+    log_integral = logsumexp(inverse + log_H2, b=weight)
+    log_square = log_integral - d * math.log(stretch)
     return float(math.log(2 / peak) + log_square / 2)
 
 
@@ -83,6 +86,7 @@ def width(kernel: str, gap: float, d: int, *, lengthscale: float, nu: float) -> 
 
     def excess(log_w):
         w = math.exp(log_w)
-        return log_norm(w, kernel, d, lengthscale=lengthscale, nu=nu) + math.log(gap)
+        log_size = log_norm(w, kernel, d, lengthscale=lengthscale, nu=nu)
+        return log_size + math.log(gap)
 
     return math.exp(optimize.brentq(excess, math.log(1e-7), 0.0, xtol=1e-14))

@@ -41,8 +41,10 @@ def design_weights(Z: np.ndarray, ratio: float) -> np.ndarray:
     Steps w_x <- w_x d_x / sum w d, with d the gradient, end at max d <= 1.01 sum w d: then
     max_x d_x <= 1.01 d_eff, which Lemma B needs. Features that move no d by 1e-9 are left out.
     """
-    Z = Z[np.argsort(-(Z * Z).sum(axis=1), kind="stable")]
-    tail = ratio * np.cumsum((Z * Z)[::-1], axis=0)[::-1].max(axis=1)
+    largest_first = np.argsort(-(Z * Z).sum(axis=1), kind="stable")
+    Z = Z[largest_first]
+    rest = np.cumsum((Z * Z)[::-1], axis=0)[::-1]  # of |z_x|^2, from each feature on
+    tail = ratio * rest.max(axis=1)
     Z = Z[tail > 1e-9 * np.minimum(tail[:1], 1.0)]
     w = np.full(Z.shape[1], 1 / Z.shape[1])
     for _ in range(STEPS):
@@ -67,7 +69,8 @@ def optimal_design(Z: np.ndarray, N: int, lam: float) -> np.ndarray:
     more = int(max(N - counts.sum(), 0))
     remainder = N * w % 1
     remainder -= np.sort(remainder)[-more]  # compared with the last that is served
-    remainder[np.abs(remainder) <= 1e-9 + 1e-15 * N * N / lam] = 0.0
+    rounding = 1e-9 + 1e-15 * N * N / lam
+    remainder[np.abs(remainder) <= rounding] = 0.0
     counts[np.argsort(-remainder, kind="stable")[:more]] += 1
     counts[w.argmax()] += N - counts.sum()  # N w itself is rounded above 1e13 plays
     return counts
@@ -89,7 +92,7 @@ def spanning_arms(Z: np.ndarray, enough: Callable[[int], float]) -> np.ndarray:
 
 
 class Fit:
-    """Weighted ridge regression on one batch, by the singular values of its design; in units of B.
+    """A fit is weighted ridge regression on a batch, by singular values, in units of B.
 
     With S = sum_x n_x (B/s)^2 zz' and V = rho I + S, column x of
         bias (r, n)       rho V^{-1} z_x          B |bias_x| bounds the bias of the estimate of f(x)
@@ -138,17 +141,22 @@ class Fit:
         return self._measure(lambda part: part[:, [rival]] - part[:, arms], lost)
 
     def _measure(self, columns, lost):
-        """Features left out add `lost` to the bias and, by the plays, a multiple of b."""
+        """Estimate, and measure bias, noise and tail, in columns of the fit.
+
+        Features left out add `lost` to the bias and, by the plays, a multiple of b.
+        """
+        bias = columns(self.bias)
         noise = columns(self.noise)
-        a = np.sqrt((columns(self.bias) ** 2).sum(axis=0))
+        seen = np.sqrt((bias**2).sum(axis=0))  # the bias that features show
         b = np.sqrt((noise * noise).sum(axis=0))
+        a = np.hypot(seen, lost) + self.missed * b
         if self.tail is None:
             tail = self.most * b  # rows of U have length 1 at most
         else:
             tail = np.abs(columns(self.tail)).max(axis=0)
-        return noise.T @ self.values, np.hypot(a, lost) + self.missed * b, b, tail
+        return noise.T @ self.values, a, b, tail
 
     def sigma(self) -> np.ndarray:
-        """Posterior deviation of every arm, (n,)."""
+        """Compute the posterior deviation of every arm, (n,)."""
         explained = (self.bias**2).sum(axis=0) + self.ridge * (self.noise**2).sum(axis=0)
         return np.sqrt(self.lost**2 + explained)

@@ -46,8 +46,9 @@ def rounds(
     _, users, privacy, sketch = ldpbo_core.streams(seed, trial)
     learner = ldpbo_core.make(name, problem, T, rng=np.random.default_rng(sketch), **options)
     curator = learner.settings.curator or ldpbo_core.Identity()
-    draws = zip(problem.draw(users, T).tolist(), curator.draw(privacy, T).tolist())
-    for user, noise in draws:
+    drawn_users = problem.draw(users, T).tolist()
+    drawn_noise = curator.draw(privacy, T).tolist()
+    for user, noise in zip(drawn_users, drawn_noise):
         arm = learner.ask()
         report = curator.report(problem.reward(arm, user), noise)
         learner.tell(report)
@@ -61,12 +62,14 @@ def shares(run: ldpbo_core.Campaign, users: np.ndarray) -> np.ndarray:
     """
     marks = np.append(0, run.t)
     regret = [np.interp(users, marks, np.append(0, lost)) for lost in run.regret]
-    return np.array(regret) / (users * run.uniform[:, None])
+    uniform_regret = users * run.uniform[:, None]
+    return np.array(regret) / uniform_regret
 
 
 def users_until(users: np.ndarray, share: np.ndarray, target: float) -> float:
     """Find the number of users from which on a share stays below `target`; inf: it does not."""
-    first = np.flatnonzero(np.append(True, share >= target))[-1]  # one after the last above
+    above = np.append(True, share >= target)
+    first = np.flatnonzero(above)[-1]  # one after the last above
     return float(np.append(users, np.inf)[first])
 
 

@@ -17,8 +17,9 @@ def next_arms(Xi: np.ndarray, V: np.ndarray, X: np.ndarray, size: float) -> np.n
 
 def _reach(Xi, V, x, size):
     """Add up, over the copies, the largest |Xi ± size x|^2 in the norm of (V + xx')^{-1}."""
-    inverse = np.linalg.inv(V + np.outer(x, x))
-    now = np.einsum("pji,pik,pjk->pj", Xi, inverse, Xi)
-    along = np.abs(np.einsum("pji,pik,k->pj", Xi, inverse, x))
-    added = np.einsum("i,pik,k->p", x, inverse, x)[:, None]
-    return (now + 2 * size * along + size**2 * added).sum(axis=1)
+    inverse = np.linalg.inv(V + np.outer(x, x))  # of every history
+    before = np.einsum("pji,pik,pjk->pj", Xi, inverse, Xi)  # |Xi|^2 in this norm
+    along = np.abs(np.einsum("pji,pik,k->pj", Xi, inverse, x))  # |<Xi, x>|
+    own = np.einsum("i,pik,k->p", x, inverse, x)[:, None]  # |x|^2
+    longest = before + 2 * size * along + size**2 * own
+    return longest.sum(axis=1)

@@ -1,4 +1,4 @@
-"""Kernel ridge regression on n arms, play by play; nothing here knows of bandits or privacy.
+"""Kernel ridge regression on n arms goes play by play; nothing here knows of bandits or privacy.
 
 >>> import numpy as np
 >>> domain = Domain.of_matrix(np.array([[1.0, 0.5], [0.5, 1.0]]))
@@ -41,7 +41,7 @@ BEHIND = 12  # plays by which V^{-1/2} may be behind before it is computed afres
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """The n arms as features Z (r, n): k(x, x') is z_x'z_x' up to what the features leave out.
+    """A domain holds n arms as features Z (r, n): k(x, x') is z_x'z_x', up to what they leave out.
 
     `diagonal` (n,) is k(x, x). K (n, n) is kept where it was given.
     """
@@ -52,7 +52,7 @@ class Domain:
 
     @classmethod
     def of_matrix(cls, K: Any) -> Domain:
-        """The domain of a kernel matrix, whose features are scaled eigenvectors."""
+        """Make the domain of a kernel matrix; its features are scaled eigenvectors."""
         K = check.kernel_matrix(K)
         w, Q = np.linalg.eigh(K)
         check.semidefinite(w)
@@ -69,7 +69,7 @@ class Domain:
         tol: float,
         features: np.ndarray | None = None,
     ) -> Domain:
-        """The domain of points (n, d) and a kernel function; nothing (n, n) is built.
+        """Make the domain of points (n, d) and a kernel function; nothing (n, n) is built.
 
         The features come by pivoted Cholesky, where they are not known.
         """
@@ -84,13 +84,13 @@ class Domain:
 
     @functools.cached_property
     def lost(self) -> np.ndarray:
-        """What features leave out of k(x, x), (n,): part of sigma^2. 0 where K was given."""
+        """The features leave this out of k(x, x), (n,), a part of sigma^2; 0 where K was given."""
         if self.K is not None:
             return np.zeros(self.n)
         return np.maximum(self.diagonal - np.einsum("rn,rn->n", self.Z, self.Z), 0.0)
 
     def kernel(self, arms: np.ndarray) -> np.ndarray:
-        """K between these arms, (arms, arms)."""
+        """Return K between these arms, (arms, arms)."""
         if self.K is not None:
             return self.K[np.ix_(arms, arms)]
         return self.Z[:, arms].T @ self.Z[:, arms]
@@ -167,7 +167,7 @@ def _pivots(residual, most, tol):
 
 
 class Span:
-    """Coordinates x (m', n) of all arms: their features z, or U'z with orthonormal U (r, m').
+    """A span gives every arm coordinates x (m',): its features z, or U'z, U (r, m') orthonormal.
 
     On the span of a dictionary of m arms the paper's embedding phi is Qx, with Q (m, m'). On a
     large domain x is never kept for all arms; `at` and `over` then go through Z.
@@ -183,7 +183,7 @@ class Span:
 
     @classmethod
     def of_dictionary(cls, domain: Domain, dictionary: np.ndarray) -> Span:
-        """The span of some arms: phi = (K_D^{1/2})^+ k_D (Alg. 4, l. 7), with the symmetric root.
+        """Make the span of some arms; phi is (K_D^{1/2})^+ k_D with the symmetric root.
 
         Q holds the eigenvectors of K_D above the cut, U = Z_D Q / root of the eigenvalues. Where D
         spans all features Z_D Z_D' is smaller than K_D and gives the same; elsewhere that would
@@ -197,33 +197,38 @@ class Span:
             if (outside**2).sum(axis=0).max() < 1e-8:
                 return cls(domain, U, (Z_D.T @ U) / root)
         Q, root = _large(*np.linalg.eigh(domain.kernel(dictionary)), EIGEN_CUT)
-        return cls(domain, Z_D @ (Q / root), Q)
+        return cls(domain, Z_D @ (Q / root), Q)  # Alg. 4, l. 7
+
+    @property
+    def dimension(self) -> int:
+        """An arm has this many coordinates, m'; V is (m', m')."""
+        return len(self.domain.Z) if self.U is None else self.U.shape[1]
 
     @property
     def size(self) -> int:
-        """The number of numbers that the coordinates hold."""
+        """The coordinates hold this many numbers in memory."""
         return sum(np.size(part) for part in (self.U, self.Q, self.X) if part is not None)
 
     def at(self, arms: Any) -> np.ndarray:
-        """x of these arms, (m', arms)."""
+        """Return the coordinates x of these arms, (m', arms)."""
         if self.X is not None:
             return self.X[:, arms]
         return self.U.T @ self.domain.Z[:, arms]
 
     def over(self, v: np.ndarray) -> np.ndarray:
-        """x'v of all arms, (n,), or (n, q) for q columns v: one product over the features."""
+        """Compute x'v of all arms, (n,), or (n, q) for q columns v, by one product over Z."""
         if self.X is not None:
             return self.X.T.dot(v)
         return self.domain.Z.T @ (self.U @ v)
 
     def missed(self, arms: Any, x: np.ndarray) -> np.ndarray:
-        """k(x, x) - |x|^2 of these arms: variance that no play on this span reduces."""
+        """Return k(x, x) - |x|^2 of these arms: variance that no play on this span reduces."""
         if self.U is None:
             return self.domain.lost[arms]
         return self.domain.diagonal[arms] - np.einsum("rn,rn->n", x, x)
 
     def blocks(self) -> Iterator[slice]:
-        """All arms in pieces whose coordinates fit into memory: one piece on a small domain."""
+        """Yield the arms in pieces whose coordinates fit into memory: one on a small domain."""
         if self.domain.Z.size <= SMALL:
             yield slice(None)
             return
@@ -260,9 +265,11 @@ class Posterior:
         self.recent: list[int] = []  # arms played since V^{-1/2} was last brought up to date
         played = np.flatnonzero(self.counts)
         x = span.at(played)
+        # Alg. 1, l. 8; Alg. 3, l. 9
         V = (x * self.counts[played]).dot(x.T) + self.lam * np.eye(len(x))
         half = np.linalg.inv(np.linalg.cholesky(V))  # half'half has twice the digits of inv(V)
         self.P = half.T.dot(half)
+        # Alg. 2, l. 9; Alg. 3, l. 10
         self.mean = span.over(self.P.dot(x.dot(self.sums[played])))
         if not self._shift_leverage(before):
             self._compute_leverage(half)
@@ -272,10 +279,11 @@ class Posterior:
         for arms in self.span.blocks():
             x = self.span.at(arms)
             seen = (half.dot(x) ** 2).sum(axis=0)
+            # Alg. 1, l. 13; Alg. 2, l. 10; Alg. 3, l. 14
             self.leverage[arms] = np.maximum(seen + self.span.missed(arms, x) / self.lam, 0.0)
 
     def _reduction(self):
-        """What plays take from the leverages, a form (r, r) in the features; None for small n."""
+        """Return what plays take from leverages, as a form (r, r) in Z, or None for small n."""
         if self.span.U is None or self.domain.n < 20 * len(self.domain.Z):
             return None
         U = self.span.U
@@ -318,7 +326,7 @@ class Posterior:
 
     @property
     def sigma(self) -> np.ndarray:
-        """The posterior standard deviation, (n,)."""
+        """The posterior standard deviation of each arm is sigma, (n,)."""
         return np.sqrt(self.lam * self.leverage)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
@@ -330,7 +338,7 @@ class Posterior:
         return deviation
 
     def inverse_root(self) -> np.ndarray:
-        """V^{-1/2} after all plays, (m', m'), updated by play, or computed afresh after many."""
+        """Return V^{-1/2} after all plays, (m', m'), updated play by play, or afresh after many."""
         behind = self.recent
         self.recent = []
         if self.root is None or len(behind) > BEHIND:
@@ -344,7 +352,7 @@ class Posterior:
 
 
 class Sketch(Posterior):
-    """The posterior on the span of a dictionary of arms; recent spans are remembered."""
+    """A sketch is the posterior on the span of a dictionary; it remembers recent spans."""
 
     def __init__(self, domain: Domain, lam: float, *columns: int):
         self.spans: dict[bytes, Span] = {}
@@ -379,7 +387,7 @@ class Sketch(Posterior):
 
 
 class InverseRoot:
-    """S = V^{-1/2} = sum_k w_k (V + s_k)^{-1}, right to 1e-11 (Hale et al. 2008).
+    """S is V^{-1/2} = sum_k w_k (V + s_k)^{-1}, right to 1e-11 (Hale et al. 2008).
 
     V = E diag(d) E' + the plays since. In the basis E the k-th term is diag(1/(d + s_k)) minus a
     rank one for each row of plays: j plays of one x in a row take hh'/(1/j + x'h) from it, where h
@@ -421,7 +429,7 @@ class InverseRoot:
         self.before = self.S
         x = x.dot(self.E)
         H = self.H[:, : self.rows]
-        self.rotated = self.D * x - np.matmul(H.dot(x)[:, None], H)[:, 0]
+        self.rotated = self.D * x - np.matmul(np.matmul(H, x)[:, None], H)[:, 0]
         self.h = self.rotated.dot(self.E.T)  # (N, m')
         self.c = self.rotated.dot(x)  # x'h, (N,)
 

@@ -95,7 +95,7 @@ def settled(name: str, value: Any, default: Any) -> Any:
 
 
 def _items(value):
-    """The values of a text such as "1, 0.5" or "[1, 0.5]"; of anything else, itself."""
+    """List the values of a text such as "1, 0.5" or "[1, 0.5]"; anything else is the one value."""
     if not isinstance(value, str):
         return [value]
     text = value.strip()
@@ -106,7 +106,7 @@ def _items(value):
 
 
 def _number(word):
-    """The number that a word stands for, or the word."""
+    """Return the number that a word stands for, or the word."""
     for kind in (int, float):
         try:
             return kind(word)
@@ -116,7 +116,7 @@ def _number(word):
 
 
 def _whole(name, value):
-    """The whole number that a value or a text stands for."""
+    """Return the whole number that a value or a text stands for."""
     number = _number(value) if isinstance(value, str) else value
     if isinstance(number, (int, float)) and number == number // 1:
         return int(number)

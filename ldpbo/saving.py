@@ -157,7 +157,7 @@ class _Packer:
 
     def __init__(self, problem):
         self.written = {}
-        self.names = {}  # id of an array: its name
+        self.names: dict[int, str] = {}  # by the id of an array
         for part in (problem, problem.domain):  # their own arrays are not written
             arrays = {k: x for k, x in vars(part).items() if isinstance(x, np.ndarray)}
             self.names |= {id(x): name for name, x in arrays.items()}
@@ -203,7 +203,7 @@ class _Packer:
         parts = x.__getstate__().items()
         return {"class": known, "state": {k: self.pack(y, f"{name}.{k}") for k, y in parts}}
 
-    def class_name(self, kind, where):
+    def class_name(self, kind: type, where: str) -> str:
         """Return the name under which `load` finds a class: the core's own, or module:name."""
         if CLASSES.get(kind.__name__) is kind:
             return kind.__name__

@@ -68,6 +68,17 @@ def test_a_bump_of_the_highest_height_has_the_norm_b():
     assert bumps.width("matern", Delta / 2.0, 1, lengthscale=0.2, nu=2.5) == approx(1 / 16)
 
 
+@mark.parametrize("kernel", ["matern", "se"])
+def test_more_places_lower_the_bumps_once_a_cell_is_narrow_beside_the_lengthscale(kernel):
+    """|g|^2 has the factor w^d, so a bump much wider than the lengthscale is lower again."""
+    for lengthscale in (0.05, 0.1, 0.2):
+        shape = dict(B=1.0, lengthscale=lengthscale, nu=2.5)
+        first = places.lower_from(kernel, **shape)
+        heights = [places.highest(kernel, M, **shape) for M in range(first - 1, 30)]
+        assert heights[0] < heights[1] and (np.diff(heights[1:]) < 0).all()
+        assert 1.5 * lengthscale < 1 / first < 3 * lengthscale
+
+
 def test_no_norm_allows_more_and_the_parts_add_up():
     regret, _ = places.at_least("se", 8, **SETTING)
     free, Delta = places.at_least(None, 8, **SETTING)

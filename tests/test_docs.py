@@ -18,8 +18,9 @@ import numpy as np
 import pytest
 from pytest import mark
 
+import ldpbo_bounds
 import ldpbo_core as core
-from ldpbo import bounds
+from ldpbo import bounds, campaigns, datasets, saving
 
 ROOT = Path(core.__file__).resolve().parent
 SPEC_7 = """
@@ -46,7 +47,7 @@ def test_the_ten_line_example_of_the_module_runs():
 
 @mark.parametrize("name", ["audit", "lower_bound", "total_epsilon", "subweibull_radius"])
 def test_names_of_the_second_module_exist_and_are_documented(name):
-    assert len(inspect.getdoc(getattr(bounds, name))) > 20
+    assert len(inspect.getdoc(getattr(ldpbo_bounds, name))) > 20
 
 
 def test_help_opens_with_the_example():
@@ -81,6 +82,19 @@ def test_signatures_are_those_of_the_specification(name):
     bare = [p.replace(annotation=empty) for p in signature.parameters.values()]
     signature = signature.replace(parameters=bare, return_annotation=empty)
     assert str(signature) == f"({SIGNATURES[name]})"
+
+
+DOORS = {
+    campaigns: ["simulate_batches", "play_batches"],
+    datasets: [name for name in vars(core) if name.endswith("_problem")] + ["read_table"],
+    saving: ["load"],
+}
+
+
+@mark.parametrize("module, name", [(module, name) for module in DOORS for name in DOORS[module]])
+def test_a_door_of_the_core_has_the_signature_of_the_function_behind_it(module, name):
+    behind = str(inspect.signature(getattr(module, name)))
+    assert str(inspect.signature(getattr(core, name))) == behind.replace("core.", "")
 
 
 def test_make_and_simulate_take_the_documented_arguments_by_name():

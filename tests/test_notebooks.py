@@ -139,6 +139,8 @@ def test_each_line_of_an_algorithm_names_a_line_of_the_core(page):
 def test_a_citation_shows_the_statement_and_one_that_nobody_makes_is_refused():
     text = citations.substitute("| 12 | x | {core}`Alg. 1, l. 12` |")
     assert "`self.mu = " in text and ">ATA.update</a> |" in text and "{core}" not in text
+    own = citations.substitute("{core}`Curator 1, l. 1`")
+    assert "`return self.clip(y) + self.scale * draw`" in own and ">CTL.report</a>" in own
     with pytest.raises(LookupError, match="Alg. 1, line or step 99: no statement cites it"):
         citations.substitute("{core}`Alg. 1, l. 99`")
 

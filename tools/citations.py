@@ -1,9 +1,9 @@
 """Lines of the code that carry out a line of an algorithm cite it: `# Alg. 1, l. 8`.
 
-A comment at the end of a statement, or alone above it, cites lines: "Alg. 1, l. 8", or for several
-algorithms "Alg. 1-3, l. 1", or "l. 8-10" of the algorithm that the docstring of the function or
-class names. "step 2" is a step of the class around it. In the prose of a page {core}`Alg. 1, l. 8`
-or {core}`PE, step 2` becomes the code of the statements that cite it, with links to the source.
+A comment at the end of a statement, or alone above it, cites lines in full, so that a search finds
+them: "Alg. 1, l. 8", "Alg. 3, l. 7-10", for several algorithms "Alg. 1-3, l. 1", for our own "PE,
+step 2". Curator 1 has one line. In the prose of a page {core}`Alg. 1, l. 8` or {core}`PE, step 2`
+becomes the code of the statements that cite it, with links to the source.
 """
 
 import ast
@@ -20,9 +20,10 @@ from typing import NamedTuple
 from store import ROOT
 
 FILES = ("ldpbo_core.py", "ldpbo/posterior.py")
+NAME = r"(?P<algorithm>(?:Alg\. |Curator )?\w+)"
 LINES = r"(?:l\.|step) (?P<first>\d+)(?:-(?P<last>\d+))?"
-CITATION = re.compile(rf"(?:Alg\. (?P<algorithm>\d)(?:-(?P<to>\d))?, )?{LINES}")
-ROLE = re.compile(rf"\{{core\}}`(?P<algorithm>Alg\. \d|\w+), {LINES}`")
+CITATION = re.compile(rf"{NAME}(?:-(?P<to>\d))?, {LINES}")
+ROLE = re.compile(rf"\{{core\}}`{NAME}, {LINES}`")
 
 
 class Cited(NamedTuple):
@@ -46,13 +47,13 @@ def numbers(found: re.Match) -> range:
     return range(int(found["first"]), int(found["last"] or found["first"]) + 1)
 
 
-def scopes_at(tree: ast.Module, line: int) -> list[ast.AST]:
-    """Find the classes and functions around a line, the outermost first."""
+def scope_at(tree: ast.Module, line: int) -> str:
+    """Name the classes and functions around a line, such as "ATA.update"."""
     kinds = (ast.ClassDef, ast.FunctionDef)
     around = [
         n for n in ast.walk(tree) if isinstance(n, kinds) and n.lineno <= line <= n.end_lineno
     ]
-    return sorted(around, key=lambda node: node.lineno)
+    return ".".join(node.name for node in sorted(around, key=lambda node: node.lineno))
 
 
 def statement_at(tree: ast.Module, line: int) -> str:
@@ -64,18 +65,12 @@ def statement_at(tree: ast.Module, line: int) -> str:
     return code.splitlines()[0] if hasattr(innermost, "body") else code
 
 
-def algorithms(found: re.Match, scopes: list[ast.AST]) -> list[str]:
-    """Tell which algorithms a citation means: those it names, or that of the code around it."""
-    if found["algorithm"]:
-        first, last = int(found["algorithm"]), int(found["to"] or found["algorithm"])
-        return [f"Alg. {number}" for number in range(first, last + 1)]
-    if "step" in found[0]:
-        return [scopes[0].name]
-    for scope in reversed(scopes):
-        named = re.search(r"Alg\. \d", ast.get_docstring(scope) or "")
-        if named:
-            return [named[0]]
-    return []
+def algorithms(found: re.Match) -> list[str]:
+    """List the algorithms that a citation names: "Alg. 1-3" are three."""
+    if not found["to"]:
+        return [found["algorithm"]]
+    word, first = found["algorithm"].split()
+    return [f"{word} {number}" for number in range(int(first), int(found["to"]) + 1)]
 
 
 def comments(source: str) -> Iterator[tuple[int, str]]:
@@ -86,7 +81,7 @@ def comments(source: str) -> Iterator[tuple[int, str]]:
             alone = not token.line[:column].strip()
             if not alone:
                 yield line, token.string
-            elif re.match("# (Alg|l|step)", token.string):
+            elif CITATION.match(token.string, 2):
                 yield line + 1, token.string
 
 
@@ -99,11 +94,10 @@ def citations() -> dict[tuple[str, int], list[Cited]]:
         tree = ast.parse(source)
         for line, text in comments(source):
             for found in CITATION.finditer(text):
-                scopes = scopes_at(tree, line)
-                name = ".".join(node.name for node in scopes)
                 lines = numbers(found)
-                statement = Cited(path, line, name, statement_at(tree, line), len(lines))
-                for key in itertools.product(algorithms(found, scopes), lines):
+                code = statement_at(tree, line)
+                statement = Cited(path, line, scope_at(tree, line), code, len(lines))
+                for key in itertools.product(algorithms(found), lines):
                     cited[key].append(statement)
     return cited
 

@@ -18,7 +18,7 @@ ENV = os.environ | {"PYTHONPATH": str(HERE.parent.parent), "OPENBLAS_NUM_THREADS
 
 
 class Server:
-    """A server process, started again after each kill; `log` is what it logged in all its lives.
+    """Server starts a server process, again after each kill; `log` holds what all its lives logged.
 
     options: of server.py, as keywords.
     """
@@ -32,7 +32,7 @@ class Server:
         self.start()
 
     def start(self):
-        """The process is started, at the port of its former life."""
+        """Start the process, at the port of its former life."""
         command = [sys.executable, str(HERE / "server.py"), *self.options, f"--port={self.port}"]
         pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.process = subprocess.Popen(command, env=ENV, **pipes)
@@ -55,12 +55,12 @@ class Server:
         self.log.extend(map(json.loads, out))
 
     def kill(self):
-        """The process ends at once; what it logged until then is read."""
+        """End the process at once, and read what it logged until then."""
         self.process.kill()
         self._wait()
 
     def stop(self):
-        """The process saves the learner and ends."""
+        """Let the process save the learner and end."""
         self.process.terminate()
         self._wait()
 
@@ -70,11 +70,11 @@ class Server:
             reader.join()
 
     def rounds(self):
-        """What was logged, each round once: as the last life has it."""
+        """Return what was logged, each round once: as the last life has it."""
         return list({row["round"]: row for row in self.log}.values())
 
     def wait_for(self, rounds, patience=120.0):
-        """Returns when so many rounds have been logged."""
+        """Wait until so many rounds have been logged."""
         end = time.monotonic() + patience
         while len(self.log) < rounds:
             if time.monotonic() > end or self.process.poll() is not None:
@@ -83,7 +83,7 @@ class Server:
 
 
 def visits(url, users, **options):
-    """A process brings so many users; options: of users.py."""
+    """Start a process that brings so many users; options: of users.py."""
     given = [f"--{name}={value}" for name, value in options.items()]
     command = [sys.executable, str(HERE / "users.py"), url, str(users), "--json", *given]
     pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -91,7 +91,7 @@ def visits(url, users, **options):
 
 
 def result(process):
-    """What became of the visits of a process, see `users.crowd`."""
+    """Wait for a process of users, and return what became of its visits, see `users.crowd`."""
     said, _ = process.communicate(timeout=600)
     if process.returncode:
         raise RuntimeError(said)
@@ -99,7 +99,7 @@ def result(process):
 
 
 def run(state, T, seed, kills=(), learner="GP-UCB"):
-    """T users come one after the other; returns the server's log, each round once.
+    """Let T users come one after the other, and return the server's log, each round once.
 
     The server is killed and started again after each number of rounds in `kills`.
     """
@@ -118,9 +118,9 @@ def run(state, T, seed, kills=(), learner="GP-UCB"):
 
 
 def load(state, users, clients, kills=(), seconds=60.0):
-    """So many clients at once make so many visits; it ends by itself, after so many seconds.
+    """Let so many clients at once make so many visits; it ends by itself after so many seconds.
 
-    What became of them, see `users.crowd`, and as the server saw it: rounds, its log, each round
+    -> what became of them, see `users.crowd`, and as the server saw it: rounds, its log, each round
     once; best, its answer in the end; lives, how often it was started.
     """
     server = Server(state, learner="PE")

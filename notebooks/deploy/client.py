@@ -1,4 +1,4 @@
-"""One visit of one user: ask for an arm, try it, hide the reward in a bit, tell that.
+"""A user asks a server for an arm, tries it, hides the reward in a bit, and tells that.
 
     python client.py URL --eps 2    # prints the arm, reads the reward, sends one bit
 
@@ -31,7 +31,7 @@ ROUNDING = 2.0**-51  # of what the curator reveals
 
 
 class Refused(Exception):
-    """The server refuses, or is refused: a status (0: by this client), and why."""
+    """The server refuses, or is refused, with a status (0: by this client), and why."""
 
     def __init__(self, status, why):
         super().__init__(why)
@@ -39,13 +39,13 @@ class Refused(Exception):
 
 
 def chance(reward, curator):
-    """The probability of the higher report; it is right to 2^-53."""
+    """Return the probability of the higher report; it is right to 2^-53."""
     away = min(max(reward - curator["centre"], -curator["bound"]), curator["bound"])
     return (1 + away / curator["scale"]) / 2
 
 
 def report(reward, curator, draw=None):
-    """The one-bit report of a reward: centre + scale or centre - scale.
+    """Return the one-bit report of a reward: centre + scale or centre - scale.
 
     draw: 64 random bits as an integer; left out, they come from the system. An integer
     is compared with a double exactly, so the probability moves by less than 2^-64.
@@ -76,7 +76,7 @@ def check_curator(curator, eps):
 
 
 def call(url, body=None, patience=60.0):
-    """The server's answer, a dict; the call is made again while it is away or busy."""
+    """Return the server's answer, a dict; call again while it is away or busy."""
     data = None if body is None else json.dumps(body).encode()
     end = time.monotonic() + patience
     wait = 0.02
@@ -96,7 +96,7 @@ def call(url, body=None, patience=60.0):
 
 
 def ask(url, patience=60.0):
-    """A ticket, an arm and its curator; None when the experiment is over."""
+    """Ask for a ticket, an arm and its curator; None when the experiment is over."""
     word = secrets.token_hex(16)  # the server knows a repeated question by it
     try:
         return call(f"{url}/ask?visit={word}", patience=patience)
@@ -107,7 +107,7 @@ def ask(url, patience=60.0):
 
 
 def tell(url, ticket, told, patience=60.0):
-    """The report is counted once, however often it is sent -> "counted", or "late"."""
+    """Send a report, again if need be; it counts once -> "counted", or "late"."""
     try:
         call(f"{url}/tell", {"ticket": ticket, "report": told}, patience)
     except Refused as refused:
@@ -118,7 +118,7 @@ def tell(url, ticket, told, patience=60.0):
 
 
 def visit(url, measure, eps, patience=60.0):
-    """One user comes and goes -> "counted", "late" (after the lease), or "over".
+    """Let one user come and go -> "counted", "late" (after the lease), or "over".
 
     measure: what the user's device does, from the server's answer to a reward.
     eps: what the user was promised.

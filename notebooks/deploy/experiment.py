@@ -22,6 +22,6 @@ LEARNERS = {
 
 
 def learner(T=None, name="PE"):
-    """A learner for T users; with None it goes on until somebody stops it."""
+    """Make a learner for T users; with None it goes on until somebody stops it."""
     options = LEARNERS[name] | {"curator": core.OneBit, "constants": "proved"}
     return core.make(name, PROBLEM, T, eps=EPS, rng=0, **options)

@@ -35,7 +35,7 @@ DAMAGED = "must be a whole journal that the server wrote"
 
 
 class Refused(Exception):
-    """A request that cannot be met: an HTTP status, and why in words."""
+    """This request cannot be met; it has an HTTP status, and why in words."""
 
     def __init__(self, status, why):
         super().__init__(why)
@@ -44,7 +44,7 @@ class Refused(Exception):
 
 @dataclasses.dataclass
 class Ticket:
-    """A play that is out."""
+    """A ticket is a play that is out."""
 
     arm: int
     visit: str | None  # what the client called its visit, so that it may ask again
@@ -52,7 +52,7 @@ class Ticket:
 
 
 class Ledger:
-    """A learner whose plan is played by many users at once; every method may be called by threads.
+    """A ledger lets many users at once play a learner's plan; threads may call every method.
 
     path: file of the learner; the journal stands beside it.
     T, name: of a new learner; None takes what is saved, or no horizon and elimination.
@@ -88,7 +88,7 @@ class Ledger:
     # ---- What clients call -----------------------------------------------------------------------
 
     def ask(self, visit=None):
-        """A play goes out -> ticket, arm, point, curator, lease.
+        """Hand out a play -> ticket, arm, point, curator, lease.
 
         A client that got no answer asks again with the same word for its visit, and gets the same
         ticket.
@@ -103,7 +103,7 @@ class Ledger:
         return answer
 
     def tell(self, ticket, report):
-        """A report comes in and is counted; returns when that is on disk.
+        """Count a report that comes in, and return when that is on disk.
 
         A report that was counted before is not counted again, whatever it says.
         """
@@ -117,12 +117,12 @@ class Ledger:
         self.journal.sync()
 
     def best(self):
-        """What is known so far, see `standing`; it changes when a plan ends."""
+        """Return what is known so far, see `standing`; it changes when a plan ends."""
         with self.lock:
             return standing(self.learner)
 
     def close(self):
-        """The learner is saved, and another ledger may take over; this one answers nobody more."""
+        """Save the learner for another ledger to take over; this one answers nobody any more."""
         self.lock.acquire()
         self.save()
         self.journal.close()
@@ -131,13 +131,13 @@ class Ledger:
     # ---- Tickets ---------------------------------------------------------------------------------
 
     def ticket(self, number):
-        """The name of a ticket, which nobody guesses."""
+        """Return the name of a ticket, which nobody guesses."""
         key = bytes.fromhex(self.secret)
         seal = hashlib.blake2b(str(number).encode(), key=key, digest_size=12)
         return f"{number}-{seal.hexdigest()}"
 
     def checked_number(self, ticket):
-        """The number of a ticket of ours."""
+        """Return the number of a ticket; one that is not ours is refused."""
         number = str(ticket).partition("-")[0]
         known = number.isdecimal() and int(number) < self.next
         if known and secrets.compare_digest(self.ticket(int(number)).encode(), ticket.encode()):
@@ -150,7 +150,7 @@ class Ledger:
         return not self.learner.plan().any()
 
     def hand_out(self, visit):
-        """A play that nobody is out with is drawn from the plan -> its number.
+        """Draw a play that nobody is out with from the plan -> its number.
 
         The draw depends on the number alone: a restarted ledger draws as the first would have.
         """
@@ -166,7 +166,7 @@ class Ledger:
         return number
 
     def describe(self, number):
-        """What the client is told of its ticket; all of it is public but the ticket's name."""
+        """Return what a client is told of its ticket; all of it is public but the ticket's name."""
         arm = self.open[number].arm
         curator = self.learner.curator(arm)
         names = ("eps", "centre", "bound", "scale")
@@ -179,7 +179,7 @@ class Ledger:
         }
 
     def expire(self):
-        """Plays whose lease has ended go back to the plan."""
+        """Give plays whose lease has ended back to the plan."""
         now = time.monotonic()
         while self.open:
             number, oldest = next(iter(self.open.items()))
@@ -188,7 +188,7 @@ class Ledger:
             self.record({"lost": number})
 
     def count(self, number, report):
-        """A report of an open ticket is checked, logged and recorded: as one of its two values."""
+        """Check, log and record a report of an open ticket, as one of its two values."""
         arm = self.open[number].arm
         curator = self.learner.curator(arm)
         try:
@@ -208,12 +208,12 @@ class Ledger:
     # ---- Events ----------------------------------------------------------------------------------
 
     def record(self, event):
-        """An event is written, then happens."""
+        """Write an event, then let it happen."""
         self.journal.write(event)
         self.apply(event)
 
     def apply(self, event):
-        """An event happens, now or when the journal is read again."""
+        """Let an event happen, now or when the journal is read again."""
         if "secret" in event:
             self.restore(event)
         elif "out" in event:
@@ -245,7 +245,7 @@ class Ledger:
         return ticket.arm
 
     def restore(self, event):
-        """Tickets as they were when the journal was begun."""
+        """Restore the tickets as they were when the journal was begun."""
         self.secret = event["secret"]
         self.next = event["next"]
         self.lost = set(event["lost"])
@@ -253,7 +253,7 @@ class Ledger:
             self.take_out(number, arm, visit)
 
     def save(self):
-        """The learner is saved, then a new journal is begun; a crash in between does no harm."""
+        """Save the learner, then begin a new journal; a crash in between does no harm."""
         self.learner.save(self.path)
         begun = {
             "secret": self.secret,
@@ -265,7 +265,7 @@ class Ledger:
 
 
 class Journal:
-    """A file of events, one JSON object a line; threads that wait for the disk wait together."""
+    """A journal is a file of events, one a line; threads that wait for the disk wait together."""
 
     def __init__(self, path):
         self.path = path
@@ -276,7 +276,7 @@ class Journal:
         self.sync_lock = threading.Lock()
 
     def read(self):
-        """The events; a last line that a power cut left unfinished was never answered."""
+        """Read the events; a last line that a power cut left unfinished was never answered."""
         if not self.path.exists():
             return []
         whole, _, _ = self.path.read_bytes().rpartition(b"\n")
@@ -286,7 +286,7 @@ class Journal:
             raise ValueError(f"{self.path}: {DAMAGED}") from None
 
     def begin(self, event):
-        """The file is replaced by one that holds this event alone; whole or not at all."""
+        """Replace the file by one that holds this event alone, whole or not at all."""
         part = self.path.with_name(f"{self.path.name}.part")
         sync_folder(self.path.parent)  # the learner's new name comes first
         file = open(part, "wb", buffering=0)
@@ -306,7 +306,7 @@ class Journal:
         self.written += 1
 
     def sync(self):
-        """Returns when all that was written before the call is on disk."""
+        """Wait until all that was written before the call is on disk."""
         needed = self.written
         with self.sync_lock:
             if self.synced >= needed:  # by a thread that came before
@@ -321,7 +321,7 @@ class Journal:
 
 
 def standing(learner):
-    """The arm that a planned learner would name now -> arm, lower, upper, regret, users, ...
+    """Name the best arm so far of a learner that plans -> arm, lower, upper, regret, users, ...
 
     lower, upper: bounds of the arm's mean. regret: no arm's mean is above it by more. At proved
     constants all of them hold at all times at once, with probability 1 - delta: one may look as
@@ -351,7 +351,7 @@ def write_line(file, event):
 
 
 def sync_folder(folder):
-    """Names in the folder are on disk."""
+    """Wait until the names in the folder are on disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -360,7 +360,7 @@ def sync_folder(folder):
 
 
 def lock_file(path):
-    """A file that is locked while this process lives: two servers would count users twice."""
+    """Lock a file while this process lives: two servers would count users twice."""
     file = open(path.with_name(f"{path.name}.lock"), "wb")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -370,7 +370,7 @@ def lock_file(path):
 
 
 def open_learner(path, T=None, name=None):
-    """The learner saved at `path`, or a new one.
+    """Load the learner saved at `path`, or make a new one.
 
     A saved one must be what the options and the experiment would have made: same learner, T, eps,
     bounds and kernel.
@@ -386,7 +386,7 @@ def open_learner(path, T=None, name=None):
 
 
 def compare(saved, path, T, name):
-    """Is the saved learner what these options would have made?"""
+    """Refuse a saved learner that is not what these options would have made."""
     fresh = {known: experiment.learner(T, known) for known in experiment.LEARNERS}
     kinds = {type(learner): known for known, learner in fresh.items()}
     saved_name = kinds.get(type(saved), type(saved).__name__)
@@ -403,7 +403,7 @@ def compare(saved, path, T, name):
 
 
 def told(learner, name):
-    """What a learner was told, by name."""
+    """Return what a learner was told, by name."""
     settings = {
         f.name: getattr(learner.settings, f.name) for f in dataclasses.fields(core.Settings)
     }
@@ -413,7 +413,7 @@ def told(learner, name):
 
 
 def same(here, there):
-    """Equal, up to the rounding of another machine."""
+    """Tell whether two values are equal, up to the rounding of another machine."""
     if isinstance(here, float) and isinstance(there, float):
         return math.isclose(here, there, rel_tol=1e-9)
     return here == there

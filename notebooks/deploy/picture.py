@@ -1,4 +1,4 @@
-"""The figure of the load test."""
+"""The figure of the load test is drawn here."""
 
 import numpy as np
 from matplotlib import ticker

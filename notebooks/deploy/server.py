@@ -46,7 +46,7 @@ class Server(ThreadingHTTPServer):
         self.origin = origin
 
     def handle_error(self, *_):
-        """The standard one writes the client's address. Clients may go away."""
+        """Print an error, unless a client went away; the standard method writes its address."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             traceback.print_exc()
 
@@ -81,7 +81,7 @@ class Handler(BaseHTTPRequestHandler):
         return {"counted": True}
 
     def told(self):
-        """The body of the request holds a ticket and a report; (None, None) where it does not."""
+        """Read ticket and report from the body of the request; (None, None) where it has none."""
         try:
             length = int(self.headers["Content-Length"])
             if not 0 <= length <= LONGEST:
@@ -93,7 +93,7 @@ class Handler(BaseHTTPRequestHandler):
             return None, None
 
     def meet(self, request, *arguments):
-        """The request is met, or refused in words; a server that cannot save ends at once."""
+        """Meet the request, or refuse it in words; a server that cannot save ends at once."""
         try:
             body = request(*arguments)
         except ledger.Refused as refused:

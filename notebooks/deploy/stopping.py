@@ -1,4 +1,4 @@
-"""How the answer of GET /best narrows as users come in, for the page's figure."""
+"""The answer of GET /best narrows as users come in: the page's figure of that."""
 
 import dataclasses
 

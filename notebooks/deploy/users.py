@@ -27,22 +27,22 @@ DIP = (0.25, 0.8)
 
 
 def bump(point, centre):
-    """The experiment's kernel at two points."""
+    """Compute the experiment's kernel at two points."""
     return math.exp(-(math.dist(point, centre) ** 2) / (2 * 0.4**2))
 
 
 def mean_reward(point):
-    """f, which nobody but this simulation knows; its norm is 0.986."""
+    """Compute f, which nobody but this simulation knows; its norm is 0.986."""
     return bump(point, PEAK) - 0.5 * bump(point, DIP)
 
 
 def measure(point, rng):
-    """The user experiences this at a setting of the dials."""
+    """Draw what the user experiences at a setting of the dials."""
     return mean_reward(point) + rng.uniform(-0.5, 0.5)
 
 
 def source(seed, ticket):
-    """A source of randomness for the user of a ticket: the system's, if there is no seed."""
+    """Return the source of randomness of a ticket's user: the system's, if there is no seed."""
     if seed is None:
         return random.SystemRandom()
     number = ticket.partition("-")[0]
@@ -50,7 +50,7 @@ def source(seed, ticket):
 
 
 class Crowd:
-    """Clients that share a number of visits, and what became of them."""
+    """A crowd of clients shares a number of visits, and notes what became of them."""
 
     def __init__(self, url, visits, seed, seconds):
         self.url = url
@@ -67,7 +67,7 @@ class Crowd:
         self.error = None
 
     def run(self):
-        """One client makes visit after visit."""
+        """Make visit after visit, as one client."""
         try:
             while self.more():
                 self.visit()
@@ -80,7 +80,7 @@ class Crowd:
         return turn is not None and self.error is None and time.monotonic() < self.end
 
     def visit(self):
-        """As `client.visit`, with a watch."""
+        """Make one visit, as `client.visit` does, with a watch."""
         start = time.monotonic()
         asked = client.ask(self.url)
         asked_for = time.monotonic() - start
@@ -108,13 +108,13 @@ class Crowd:
 
 
 def message_bytes(asked, told):
-    """The bytes of what a counted visit sends and gets, without the headers of HTTP."""
+    """Count the bytes that a counted visit sends and gets, without the headers of HTTP."""
     sent = {"ticket": asked["ticket"], "report": told}
     return sum(len(json.dumps(message)) for message in (asked, sent, {"counted": True}))
 
 
 def crowd(url, visits, clients=1, seed=None, seconds=600.0):
-    """So many clients at once make so many visits together -> dict.
+    """Let so many clients at once make so many visits together -> dict.
 
     counted, late, over: visits with that outcome. reports: [arm, report, how many were counted].
     seconds, rate: how long it took, and counted reports a second. bytes: of a counted visit's
@@ -151,12 +151,12 @@ def crowd(url, visits, clients=1, seed=None, seconds=600.0):
 
 
 def percentiles(times):
-    """The 1st to the 99th percentile; None where there are too few."""
+    """Compute the 1st to the 99th percentile; None where there are too few."""
     return statistics.quantiles(times, n=100, method="inclusive") if len(times) > 1 else None
 
 
 def summary(found):
-    """What became of the visits, in a sentence."""
+    """Say in a sentence what became of the visits."""
     reports = f"{found['counted']} reports counted in {found['seconds']:.1f} s"
     late = f"{found['late']} came too late"
     over = f"{found['over']} found the experiment over"

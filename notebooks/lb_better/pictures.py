@@ -36,7 +36,7 @@ def best_channel(ax, budgets, bound, curves):
 
 
 def comparison(curves):
-    """Draw all bounds, {title: (label of x, x, list of {bound: value})}; returns (figure, data)."""
+    """Draw {title: (label of x, x, list of {bound: value})}; returns (figure, data)."""
     figure, panels = plots.axes(1, 3, width=7.6, height=3.4)
     data = {}
     for ax, (title, (xlabel, x, values)) in zip(panels, curves.items()):

@@ -25,6 +25,13 @@ def highest(kernel, M, *, B, lengthscale, nu):
     return B * math.exp(-bumps.log_norm(1 / M, kernel, 1, lengthscale=lengthscale, nu=nu))
 
 
+def lower_from(kernel, *, most=64, **shape):
+    """Return from how many places on each further one, up to `most`, makes the bumps lower."""
+    heights = [highest(kernel, M, **shape) for M in range(1, most + 1)]
+    rises = np.flatnonzero(np.diff(heights) > 0)
+    return int(rises[-1]) + 2 if rises.size else 1
+
+
 def parts(M, Delta, *, T, eps, b):
     """Return what a learner earns of the peak, in units of Delta: without reports, and by them."""
     told = np.multiply.outer(Delta, V) * math.tanh(eps / 2) / b

@@ -1,4 +1,4 @@
-"""Figures of the page "A class of functions no point can serve"."""
+"""Figures of the page "A class in which no point serves two functions"."""
 
 import itertools
 

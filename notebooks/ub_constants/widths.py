@@ -1,4 +1,4 @@
-"""Every constant of the bounds put back: regret bounds, and confidence widths side by side.
+"""Every constant of the bounds is put back: regret bounds, and confidence widths side by side.
 
 Letters are those of the page: g the largest information gain, L the scale of Laplace noise, v a
 bound on the second moment of a report, c on that of its noise, k the reports of an epoch of MoMA.
@@ -52,25 +52,25 @@ def proved_copies():
 
 
 def ata_width(v, m, T):
-    """beta - its first term in Theorem 2, with m points in the dictionary."""
+    """Return beta of Theorem 2 without its first term, with m points in the dictionary."""
     return 4 * math.sqrt(v * m * math.log(4 * m * T / DELTA) / LAM)
 
 
 def ata(g, T, B, v, m, acc=ACC):
-    """The regret bound of Theorem 2."""
+    """Return the regret bound of Theorem 2."""
     beta = first_term(B, acc) + ata_width(v, m, T)
     return 2 * math.sqrt(rho(acc)) * sum_of_sigmas(g, T) * beta
 
 
 def tgp(g, T, B, v, b):
-    """The regret bound of Theorem 3 as printed, b the last threshold."""
+    """Return the regret bound of Theorem 3 as printed; b is the last threshold."""
     noise = 2 * b * math.sqrt(2 * (g + math.log(1 / DELTA)))
     bias = math.sqrt(v * (math.log(T) + 1))
     return 2 * sum_of_sigmas(g, T) * (B + (noise + bias) / math.sqrt(LAM))
 
 
 def moma(K, T, B, k, width):
-    """The regret bound of MoMA with k reports an epoch; width: of beta after its first term."""
+    """Return MoMA's regret bound with k reports an epoch; width(g) is beta after its first term."""
     N = int(T // k)
     g = bounds.gain_ceiling(K, N, LAM) if N else math.nan
     beta = first_term(B) + width(g) / math.sqrt(LAM)
@@ -79,13 +79,13 @@ def moma(K, T, B, k, width):
 
 
 def plain(g, T, B, s, share=1):
-    """The regret bound of GP-UCB on s-sub-Gaussian reports at confidence share * delta."""
+    """Return the regret bound of GP-UCB on s-sub-Gaussian reports at confidence share * delta."""
     width = s * math.sqrt(2 * (g + math.log(1 / (share * DELTA))) / LAM)
     return 2 * sum_of_sigmas(g, T) * (B + width)
 
 
 def cut_size(R, scale, T, share):
-    """The sub-Gaussian constant of a Laplace report that is cut in the proof."""
+    """Return the sub-Gaussian constant of a Laplace report that is cut in the proof."""
     return math.sqrt(R**2 + scale**2 * math.log(T / (share * DELTA)) / 2)
 
 
@@ -95,12 +95,12 @@ def sampling_factor(T):
 
 
 def dictionary_size(g, T):
-    """The most points that Lemma 8 allows in a dictionary."""
+    """Return the most points that Lemma 8 allows in a dictionary."""
     return 6 * rho() * (1 + 1 / LAM) * sampling_factor(T) * g
 
 
 def private_bounds(K, T, B, R, eps):
-    """Bounds for private reports -> {name: value}."""
+    """Compute the bounds for private reports -> {name: value}."""
     scale = 2 * (B + R) / eps
     g = bounds.gain_ceiling(K, T, LAM)
     v = B**2 + R**2 + 2 * scale**2
@@ -114,7 +114,7 @@ def private_bounds(K, T, B, R, eps):
 
 
 def all_bounds(K, T, B, R, eps, c=None):
-    """All bounds at horizon T -> {name: value}. eps None: Theorem 4 with variance bound c."""
+    """Compute all bounds at T -> {name: value}; eps=None: those of Theorem 4, with variance c."""
     found = private_bounds(K, T, B, R, eps) if eps else {}
     if eps:
         c = R**2 + 2 * (2 * (B + R) / eps) ** 2
@@ -133,19 +133,19 @@ C = 1 + 2 * L**2
 
 
 def noise_width(s, g, share):
-    """What the self-normalised inequality allows for s-sub-Gaussian noise."""
+    """Return what the self-normalised inequality allows for s-sub-Gaussian noise."""
     return s * math.sqrt(2 * (g + math.log(1 / share)))
 
 
 def exact_bias(T):
-    """The exact bound on the bias of TGP's truncation."""
+    """Compute the exact bound on the bias of TGP's truncation."""
     t = np.arange(1, T + 1)
     bias = (2 + L * np.log(t) + L) * -math.expm1(-1.0) / (2 * t)
     return math.sqrt((bias**2).sum())
 
 
 def of_ata(K, T, g):
-    """The widths of Theorem 2: printed, and corrected path by path."""
+    """Compute the widths of Theorem 2: printed, and corrected path by path."""
     n = len(K)
     threshold = math.sqrt(V / math.log(4 * n * T / DELTA))
     largest = 2 + L * math.log(4 * T / DELTA)
@@ -158,7 +158,7 @@ def of_ata(K, T, g):
 
 
 def of_tgp(K, T, g):
-    """The widths of Theorem 3: printed, and corrected in two ways."""
+    """Compute the widths of Theorem 3: printed, and corrected in two ways."""
     b = 2 + L * math.log(T)
     levels = math.ceil(math.log2(b / 2)) + 1
     weighted = bounds.gain_ceiling(K, T, LAM * (2 / b) ** 2)
@@ -173,7 +173,7 @@ def of_tgp(K, T, g):
 
 
 def of_moma(K, T):
-    """The widths of MoMA: the Corollary's, and corrected."""
+    """Compute the widths of MoMA: the Corollary's, and corrected."""
     many = printed_copies(T)
     few = proved_copies()
     m = min(len(K), T // many)
@@ -185,7 +185,7 @@ def of_moma(K, T):
 
 
 def of_plain(T, g):
-    """The widths of GP-UCB without truncation or medians."""
+    """Compute the widths of GP-UCB without truncation or medians."""
     cut = cut_size(1, L, T, 0.5)
     hoeffding = math.hypot(1, L * math.log(2 * T / DELTA))
     one_bit = 2 / math.tanh(0.5)
@@ -199,6 +199,6 @@ def of_plain(T, g):
 
 
 def side_by_side(K, T):
-    """The part of beta after its first term at round T -> {name: (width, status, k)}."""
+    """Compute beta after its first term at round T -> {name: (width, status, k)}."""
     g = bounds.gain_ceiling(K, T, LAM)
     return of_ata(K, T, g) | of_tgp(K, T, g) | of_moma(K, T) | of_plain(T, g)
