@@ -8,7 +8,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: book quick pdf check test bench data originals sweeps lab picture lock clean help venv
+.PHONY: book quick pdf check test bench data originals sweeps stored lab picture lock clean help venv
 
 book: venv  ## The whole book at paper scale -> _build/html/index.html
 	$(PY) tools/build.py
@@ -36,6 +36,9 @@ originals: venv  ## Run the six real-data panels on the paper's own data (after 
 
 sweeps: venv  ## Run the grids of notebooks/params/sweeps again -> data/sweeps/*.csv
 	$(PY) tools/sweep.py
+
+stored: venv  ## Compute the other stored tables again (after make data; hours, and PyPI) -> data/*.csv
+	set -e; for name in arms campaigns constants coverage elimination onebit users packages; do $(PY) data/$$name.py; done
 
 lab: venv  ## JupyterLab on the notebooks
 	$(PY) -m jupyter lab $(ROOT_OPTION) notebooks

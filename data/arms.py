@@ -14,6 +14,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
 from data import users, write
+from ldpbo import experiments
 
 ARMS = (10, 30, 300)  # data/users.csv has 100
 FUNCTIONS = 12  # as data/users.csv
@@ -22,7 +23,7 @@ SHARES = (0.5, 0.1)
 
 def synthetic(kernel, arms):
     """Return a function from a seed to a problem with so many arms, told its norm."""
-    return lambda seed: users.told_the_norm(core.synthetic_problem(kernel, seed=seed, n=arms))
+    return lambda seed: experiments.told_norm(core.synthetic_problem(kernel, seed=seed, n=arms))
 
 
 def rows(kernel, arms, learner, trust, eps):

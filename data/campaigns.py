@@ -6,7 +6,6 @@ Writes data/campaigns.csv, or FILE. Read by the page "One bit is enough". Curato
 norm as the range, too: F = B.
 """
 
-import dataclasses
 import sys
 from pathlib import Path
 
@@ -44,12 +43,7 @@ JOBS = [  # kernel, eps, T, trials, learners
 def run(kernel, eps, T, trials, name, constants, curator):
     """Run one learner -> its relative regret, mean and range over the trials, at eight rounds a
     decade."""
-    with_norm = experiments.problem_with_norm(kernel)
-
-    def problem(seed):
-        given = with_norm(seed)
-        return dataclasses.replace(given, F=given.B)
-
+    problem = lambda seed: experiments.told_norm(core.synthetic_problem(kernel, seed=seed))
     privacy = dict(eps=eps, curator=getattr(core, curator))
     options = dict(trials=trials, seed=SEED, constants=constants)
     result = core.simulate(problem, [name], T, **privacy, **options)

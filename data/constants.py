@@ -9,7 +9,6 @@ where these are missing: the results are stored, the data is not. Rows "regret" 
 functions of panel 2a of regret over that of uniform play, by round.
 """
 
-import os
 import sys
 from pathlib import Path
 
@@ -18,7 +17,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
-from data import write
+from data import tables, write
 from notebooks.ub_constants import widths
 
 T = 20_000
@@ -26,11 +25,11 @@ SEED = 2021
 FUNCTIONS = 10
 PANELS = {  # table and privacy level of the real-data panels
     "2b": ("light", 0.5),
-    "2c": ("stock", 1.0),
+    "2c": ("stocks", 1.0),
     "2e": ("light", None),
-    "2f": ("stock", None),
+    "2f": ("stocks", None),
     "3b": ("light", 1.0),
-    "3c": ("stock", 0.5),
+    "3c": ("stocks", 0.5),
 }
 RUNS = [
     ("TGP", "printed"),
@@ -43,28 +42,23 @@ COLUMNS = ["what", "panel", "data", "name", "constants", "t", "value"]
 ROUNDS = np.unique(np.geomspace(10, T, 40).astype(int))
 
 
-def bounds_of(panel, table):
-    """Compute the bounds of one panel over the regret of uniform play."""
-    kind, eps = PANELS[panel]
-    p = table[kind]
+def bounds_of(panel, p):
+    """Compute the bounds of a panel on one of its tables, over the regret of uniform play."""
+    eps = PANELS[panel][1]
     uniform = T * (p.f.max() - p.f.mean())
     found = widths.all_bounds(p.K, T, p.B, p.R, eps, p.c)
     row = dict(what="bound", panel=panel, data=p.provenance.split()[0], t=T)
     return [row | dict(name=name, value=x / uniform) for name, x in found.items()]
 
 
-def tables():
-    """Return the two tables that are found now."""
-    return {"light": core.light_problem(), "stock": core.stock_problem()}
-
-
-def all_tables():
-    """Return the stand-ins, and the originals if they are there."""
-    folder = os.environ.pop("LDPBO_DATA", None)
-    found = [tables()]
-    if folder:
-        os.environ["LDPBO_DATA"] = folder
-        found.append(tables())
+def problems():
+    """Return {(data, panel): problem} of the panels whose table is here."""
+    here = tables.tables_here()
+    found = {}
+    for data in ("stand-in", "original"):
+        for panel, (table, _) in PANELS.items():
+            if (table, data) in here:
+                found[data, panel] = here[table, data]
     return found
 
 
@@ -81,7 +75,7 @@ def regret(name, constants, functions=FUNCTIONS):
 
 def parts():
     """Yield the rows of the bounds, then those of each run."""
-    found = [row for table in all_tables() for panel in PANELS for row in bounds_of(panel, table)]
+    found = [row for (_, panel), p in problems().items() for row in bounds_of(panel, p)]
     yield pd.DataFrame(found, columns=COLUMNS)
     for run in RUNS:
         yield pd.DataFrame(regret(*run), columns=COLUMNS)

@@ -13,8 +13,6 @@ The rows marked "original" need the paper's two tables (`make data`, or LDPBO_DA
 where these are missing; the results are stored, the data is not.
 """
 
-import dataclasses
-import os
 import sys
 from pathlib import Path
 
@@ -23,7 +21,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ldpbo_core as core
-from data import write
+from data import tables, write
 from ldpbo import experiments
 
 SEED = 4242
@@ -50,32 +48,15 @@ KINDS = [  # learner, trust, level; None: not private
 ]
 
 
-def told_the_norm(problem):
-    """Return a problem whose learner and curator are told the RKHS norm of f, as the proofs ask."""
-    norm = experiments.rkhs_norm(problem)
-    return dataclasses.replace(problem, B=norm, F=norm)
-
-
 def synthetic(kernel):
     """Return a function from a seed to a synthetic problem told its norm."""
-    return lambda seed: told_the_norm(core.synthetic_problem(kernel, "uniform", seed))
-
-
-def tables():
-    """Return {(table, data): problem} of the two tables that are found now."""
-    found = {"light": core.light_problem(), "stocks": core.stock_problem()}
-    return {(name, p.provenance.split()[0]): told_the_norm(p) for name, p in found.items()}
+    return lambda seed: experiments.told_norm(core.synthetic_problem(kernel, "uniform", seed))
 
 
 def problems():
     """Return {(problem, data): a problem, or a function from a seed to one}."""
     found = {(kernel, "synthetic"): synthetic(kernel) for kernel in ("se", "matern")}
-    folder = os.environ.pop("LDPBO_DATA", None)
-    found |= tables()
-    if folder:
-        os.environ["LDPBO_DATA"] = folder
-        found |= tables()
-    return found
+    return found | {key: experiments.told_norm(p) for key, p in tables.tables_here().items()}
 
 
 def trajectories(problem, runs, learner, trust, eps):

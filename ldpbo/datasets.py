@@ -40,6 +40,9 @@ from ldpbo_core import (
     standardised,
 )
 
+DATA = Path(__file__).resolve().parent.parent / "data"
+LIGHT = ("iw_data_all.mat", "light.csv")  # the original, and the stand-in
+STOCKS = ("fin.csv", "stocks.csv")
 ORIGINALS = {  # the paper's data: sha256
     "iw_data_all.mat": "3d87e03ae8bc9e3f0a4abeb57c64933c7d3dee7476ac5c4f6ca28b4efc357c15",
     "fin.csv": "e9f7d7c3a0ad4ada75e5b8fa3830c77ed0579232b45837438c671d83b1818199",
@@ -546,29 +549,24 @@ class _Pivoted(_Sheet):
 
 
 def _data_file(original, stand_in):
-    """A data set is found in LDPBO_DATA, in data/original/, or as the stand-in that is shipped.
+    """A data set is the original where that is here, else the stand-in: its path and provenance."""
+    path = _original(original)
+    return (path, f"original {original}") if path else _stand_in(original, stand_in)
 
-    Returns path and provenance. The stand-in lies in data/ of a checkout, or in share/ldpbo of the
-    environment into which pip installed the code.
-    """
-    data = Path(__file__).resolve().parent.parent / "data"
+
+def _original(name):
+    """An original is found in LDPBO_DATA or in data/original/; None: it is not here."""
     named = os.environ.get("LDPBO_DATA")
     if named and not Path(named).is_dir():
         raise ValueError(
             f"LDPBO_DATA = {named!r}: must be an existing folder; unset it to use the stand-in data"
         )
-    for folder in ([named] if named else []) + [data / "original"]:
-        path = Path(folder) / original
+    for folder in ([named] if named else []) + [DATA / "original"]:
+        path = Path(folder) / name
         if path.exists():
             _check_original(path)
-            return path, f"original {original}"
-    for folder in (data, Path(sys.prefix) / "share" / "ldpbo"):
-        path = folder / stand_in
-        if path.exists():
-            return path, f"stand-in {stand_in}"
-    raise ValueError(
-        f"no data: put {original} into a folder and name it in LDPBO_DATA, or run `make data`"
-    )
+            return path
+    return None
 
 
 def _check_original(path):
@@ -579,12 +577,40 @@ def _check_original(path):
         raise ValueError(f"{path}: sha256 is {found}, must be {expected}; replace the file")
 
 
+def _stand_in(original, name):
+    """A stand-in lies in data/ of a checkout, or in share/ldpbo of the environment into which pip
+    installed the code: its path and provenance."""
+    for folder in (DATA, Path(sys.prefix) / "share" / "ldpbo"):
+        path = folder / name
+        if path.exists():
+            return path, f"stand-in {name}"
+    raise ValueError(
+        f"no data: put {original} into a folder and name it in LDPBO_DATA, or run `make data`"
+    )
+
+
 def light_problem() -> Problem:
     """41 light sensors are the arms: K from the 601 train rows, rewards from the 192 test rows.
 
     Without the original the stand-in of that shape is read.
     """
-    path, source = _data_file("iw_data_all.mat", "light.csv")
+    return _light(*_data_file(*LIGHT))
+
+
+def stock_problem() -> Problem:
+    """29 stocks are the arms: K and rewards from the same adjusted closes of 823 trading days.
+
+    Without the original the stand-in's 20 stocks are read.
+    """
+    return _stocks(*_data_file(*STOCKS))
+
+
+def stand_ins() -> dict[str, Problem]:
+    """Make the problems "light" and "stocks" of the stand-ins, though the originals may be here."""
+    return {"light": _light(*_stand_in(*LIGHT)), "stocks": _stocks(*_stand_in(*STOCKS))}
+
+
+def _light(path, source):
     if path.suffix == ".mat":
         from scipy.io import loadmat
 
@@ -599,12 +625,7 @@ def light_problem() -> Problem:
     return table_problem(test, train, name="light", source=source)
 
 
-def stock_problem() -> Problem:
-    """29 stocks are the arms: K and rewards from the same adjusted closes of 823 trading days.
-
-    Without the original the stand-in's 20 stocks are read.
-    """
-    path, source = _data_file("fin.csv", "stocks.csv")
+def _stocks(path, source):
     with path.open(encoding="utf-8") as file:
         columns = len(file.readline().split(","))
     prices = np.genfromtxt(path, delimiter=",", skip_header=1, usecols=range(1, columns))

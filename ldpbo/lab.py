@@ -7,7 +7,6 @@ notebook that papermill has run they are written by
     python -m ldpbo.lab out.ipynb
 """
 
-import ast
 import json
 import os
 import re
@@ -17,7 +16,8 @@ from typing import Any
 
 from IPython.display import Javascript, display
 
-GLUED = "application/papermill.record/text/plain"  # a value for the prose
+from ldpbo import formats
+
 ROLE = re.compile(r"\{glue:text\}`([^`]+)`")
 FORMS = [f".{digits}{kind}" for kind in "fge" for digits in range(7)] + [",", ",.0f"]
 SCRIPT = """
@@ -61,11 +61,8 @@ def tell(name: str, value: Any) -> None:
 def fill(notebook: dict) -> None:
     """Put the numbers that an executed notebook holds into its prose; what is unknown stays."""
     known: dict[str, str] = {}
-    for cell in notebook["cells"]:
-        for output in cell.get("outputs", ()):
-            if GLUED in output.get("data", {}):
-                value = ast.literal_eval("".join(output["data"][GLUED]))
-                known |= texts(output["metadata"]["scrapbook"]["name"], value)
+    for name, value in formats.glued(notebook).items():
+        known |= texts(name, value)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
             prose = "".join(cell["source"])

@@ -17,15 +17,14 @@ import numpy as np
 import pandas as pd
 
 import ldpbo_core
-from ldpbo import provenance
+from ldpbo import formats, provenance
 
 ROOT = Path(ldpbo_core.__file__).resolve().parent
 CODE = provenance.code_hash()
 SWEEPS_TEST = "tests/test_sweeps.py::test_stored_cells_chosen_at_random_are_recomputed_exactly"
 ORIGINALS_TEST = "tests/test_originals.py::test_one_stored_panel_is_computed_again_exactly"
 STORED_TESTS = {  # a table data/NAME.csv -> the test that computes a part of it again
-    "arms": "tests/test_in_the_browser.py"
-    "::test_stored_numbers_of_users_for_few_arms_are_recomputed_exactly",
+    "arms": "tests/test_stored.py::test_numbers_of_users_for_few_arms_are_computed_again_exactly",
     "campaigns": "tests/test_sweeps.py"
     "::test_stored_campaigns_are_those_declared_and_one_chosen_at_random_is_recomputed_exactly",
     "constants": "tests/test_stored.py"
@@ -37,7 +36,6 @@ STORED_TESTS = {  # a table data/NAME.csv -> the test that computes a part of it
     "users": "tests/test_sweeps.py"
     "::test_stored_numbers_of_users_are_those_declared_and_some_are_recomputed_exactly",
 }
-TABLE = "application/vnd.ldpbo.table+json"  # {"name": figure, "columns": {column: values}}
 PANELS = {
     "2a": "2a synthetic, Matérn, ε = 1",
     "2b": "2b light, ε = 0.5",
@@ -293,7 +291,7 @@ def load(page, name):
     notebook = json.loads(path.read_text("utf-8"))  # nbformat would take 2 s to import
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):
-            table = output.get("data", {}).get(TABLE)
+            table = output.get("data", {}).get(formats.TABLE)
             if table and table["name"] == name.replace("_", "-"):
                 return {k: _array(v) for k, v in table["columns"].items()}
     raise KeyError(f"{path.name} has no figure {name} with data")

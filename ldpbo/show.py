@@ -28,13 +28,11 @@ from IPython import get_ipython
 from IPython.display import HTML, clear_output, display
 from tqdm import tqdm
 
-from ldpbo import lab, plots, results
+from ldpbo import formats, lab, plots, results
 from ldpbo import provenance as origin
 
-GLUED = "application/papermill.record/"  # a value for the prose; the build puts it in
 BROAD = 8.0  # inches from which on a figure uses the margin of the page as well
 STEPS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10])  # what a few trials tell apart
-SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SVG_LINK = (
     '<a download="{name}.svg" href="#{anchor}" onclick="this.href='
     "this.closest('.ldpbo-figure').querySelector('img').src\">SVG</a>"
@@ -52,8 +50,7 @@ def scientific(x: float, digits: int = 1) -> str:
     if not x:
         return "0"
     mantissa, exponent = f"{x:.{digits}e}".split("e")
-    power = "10" + str(int(exponent)).translate(SUPERSCRIPT)
-    return power if mantissa == "1" else f"{mantissa}·{power}"
+    return formats.times_power(mantissa, exponent)
 
 
 def typeset(text: str) -> str:
@@ -162,7 +159,7 @@ def figure(drawing, name, data=None, note="", legend=None):
     if data is not None:
         table = _data_uri("text/csv;charset=utf-8", results.csv(data).encode())
         links.append(f'<a download="{name}.csv" href="{table}">CSV</a>')
-        bundle[results.TABLE] = {"name": anchor, "columns": results.columns(data)}
+        bundle[formats.TABLE] = {"name": anchor, "columns": results.columns(data)}
     line = " · ".join([html.escape(note), *links] if note else links)
     kind = "ldpbo-figure full-width" if drawing.get_figwidth() > BROAD else "ldpbo-figure"
     bundle["text/html"] = (
@@ -174,7 +171,7 @@ def figure(drawing, name, data=None, note="", legend=None):
 def keep(name, data):
     """Keep a table for `results.load` on another page; nothing is shown."""
     table = {"name": name, "columns": results.columns(data)}
-    display({results.TABLE: table}, raw=True)
+    display({formats.TABLE: table}, raw=True)
 
 
 def _image(drawing):
@@ -217,8 +214,8 @@ def glue(name, value):
     This is myst_nb.glue(..., display=False) without importing Sphinx, which takes a second a page.
     """
     value = value.item() if isinstance(value, np.generic) else value
-    scrapbook = {"name": name, "mime_prefix": GLUED}
-    display({GLUED + "text/plain": repr(value)}, raw=True, metadata={"scrapbook": scrapbook})
+    scrapbook = {"name": name, "mime_prefix": formats.RECORD}
+    display({formats.GLUED: repr(value)}, raw=True, metadata={"scrapbook": scrapbook})
     lab.tell(name, value)
 
 
@@ -335,7 +332,10 @@ def rerun(notebook):
 
 
 def provenance():
-    """Show in one line what made this page: its seed, the hash of the code, and versions."""
+    """Show in one line what made this page: its seed, the hash of the code, and versions.
+
+    A page that does not run again gets the hash of the new code from the build (tools/wording.py).
+    """
     _, used = _parameters()
     parameters = "Parameters: first cell of this page"
     if "seed" in used:

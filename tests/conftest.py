@@ -1,7 +1,8 @@
 """Tests find the core and the programs in a bare checkout, run on one BLAS thread, and are marked.
 
-pytest runs two processes, and the matrices are small. The marks `browser` and `build`, described in
-pyproject.toml, follow from what a test uses; `-m "not browser and not build"` takes two minutes.
+pytest runs two processes, and the matrices are small. The marks `browser` and `build` are described
+in pyproject.toml. What uses a fixture of MARKS, or is in a file of MARKS, gets its mark here; other
+tests have it where they stand. `-m "not browser and not build"` takes two minutes.
 """
 
 import os

@@ -203,7 +203,10 @@ class _Oracle:
         self.weibull = weibull
         self.k = k
         self.rng = rng
-        self.alpha, self.v, self.c, self.L = alpha, v, c, None
+        self.alpha = alpha
+        self.v = v
+        self.c = c
+        self.L = None
         if eps is not None:  # LDP: alpha = 1 and the moments follow from B, R and eps
             self.L = 2 * (B + R) / eps
             self.alpha = 1.0
@@ -371,7 +374,9 @@ class _ATA(_Oracle):
 
     def schedule(self, t):
         """b_t, and beta_{t+1}."""
-        m, power, growth = self.m, 1 / (1 + self.alpha), self.growth(t)
+        m = self.m
+        power = 1 / (1 + self.alpha)
+        growth = self.growth(t)
         if self.constants == "order":
             front = 1
             log = math.log((m + 1) * self.T)
@@ -383,7 +388,9 @@ class _ATA(_Oracle):
         self.beta = self.width(size * log ** (self.alpha / (1 + self.alpha)) * growth)
 
     def estimate(self):
-        m, lam, b = self.m, self.lam, self.b
+        m = self.m
+        lam = self.lam
+        b = self.b
         phi, self.margin["rank"] = embedding(self.K, self.dictionary)
         Phi = np.array([phi[x] for x in self.plays])  # l. 8, t x m
         V = Phi.T @ Phi + lam * np.eye(m)

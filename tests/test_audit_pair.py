@@ -20,7 +20,9 @@ import ldpbo_core as core
 from ldpbo.audit import CHANCE, MOST, PLACES, audit
 from notebooks.private.leaks_inside import LeaksInside
 
-EPS, B, R = 1.0, 1.0, 1.0
+EPS = 1.0
+B = 1.0
+R = 1.0
 C = B + R
 INSIDE = (C / 2, -C / 2)
 

@@ -59,7 +59,7 @@ def notebook(*sources, metadata=None, tags=("parameters",)):
     )
 
 
-PARTS = "build pages dependencies run execute tidy render marks sources pdf npm store terminal"
+PARTS = "build pages dependencies run execute tidy render marks bibliography pdf npm store terminal"
 STUBS = {  # for what toy pages do without: the shelf, glued numbers, the live page, the record
     "shelf": "def build(folder):\n    return {}\n",
     "wording": "def substitute(source):\n    return {}\n\n\npart_heads = substitute\n",
@@ -172,7 +172,7 @@ def clean(project):
 def test_the_first_lines_of_the_build_name_all_its_parts():
     text = (ROOT / "tools/build.py").read_text("utf-8")
     listed = re.findall(r"^    (\w+)\.py {2,}", ast.get_docstring(ast.parse(text)), re.M)
-    imported = dependencies.closure({"build"}, (ROOT / "tools",))
+    imported = dependencies.closure(dependencies.Uses({"build"}), (ROOT / "tools",))
     extensions = re.findall(r"tools\.(\w+)", (ROOT / "_config.yml").read_text("utf-8"))
     assert sorted([*listed, "build"]) == sorted([path.stem for path in imported] + extensions)
 
@@ -660,12 +660,26 @@ def digests(project):
     return dict(word.split("=") for word in out.split())
 
 
+DRAW = """
+import ldpbo_core as core
+
+def line():
+    from ldpbo import results, show
+    core.simulate_batches
+
+def nobody_calls():
+    core.load
+"""
+
+
 @pytest.mark.parametrize(
     "name, more, pages",
     [
         ("ldpbo_core.py", "x = 1\n", ["toy_a", "toy_b"]),
         ("ldpbo_core.py", "# a comment\n", []),
-        ("ldpbo/bounds.py", "x = 1\n", ["toy_a", "toy_b"]),
+        ("ldpbo/campaigns.py", "x = 1\n", ["toy_a", "toy_b"]),
+        ("ldpbo/saving.py", "x = 1\n", []),
+        ("ldpbo/bounds.py", "x = 1\n", []),
         ("ldpbo/checks.py", "x = 1\n", ["toy_a", "toy_b"]),
         ("ldpbo/labels.py", "x = 1\n", ["plain"]),
         ("ldpbo/words.py", "x = 1\n", ["plain"]),
@@ -677,18 +691,19 @@ def digests(project):
         ("notebooks/params/toy_b.yml", "n: 6\n", ["toy_b"]),
         ("data/stocks.csv", "\n", ["plain"]),
         ("data/sweeps/widths.csv", "\n", ["toy_b"]),
+        ("data/sweeps/widths_ata.csv", "\n", ["toy_b"]),
         ("data/sweeps/width.csv", "\n", []),
         ("data/words.json", "\n", ["plain"]),
         ("book/index.md", "\n", []),
     ],
 )
 def test_a_page_runs_again_exactly_when_something_it_depends_on_changed(clean, name, more, pages):
-    """toy draws with the core and a program beside it; plain has two modules of its own."""
+    """toy plays batches in a program beside it, and saves nothing; plain has two modules."""
     for folder in ("data/sweeps", "notebooks/toy", "notebooks/another"):
         (clean.root / folder).mkdir(exist_ok=True)
     draw = "from notebooks.toy import draw\ndraw.line()"
     clean.write("notebooks/toy.ipynb", notebook("n = 3   # size\nsweep = ''   # name", draw))
-    clean.write("notebooks/toy/draw.py", "def line():\n    from ldpbo import results, show\n")
+    clean.write("notebooks/toy/draw.py", DRAW)
     clean.write("notebooks/another/label.py", "")
     clean.write("notebooks/params/toy_b.yml", "n: 5\nsweep: widths\n")
     cells = ("m = 1", "%matplotlib inline\nfrom ldpbo import labels", "print('stock', m)")
@@ -701,6 +716,21 @@ def test_a_page_runs_again_exactly_when_something_it_depends_on_changed(clean, n
         file.write(more)
     after = digests(clean)
     assert sorted(page for page in before if before[page] != after[page]) == pages
+
+
+def test_a_page_with_a_stored_table_of_this_code_runs_again_when_the_code_is_another(clean):
+    """The page says whether this code made the table, and has to say so no longer."""
+    (clean.root / "data/sweeps").mkdir(exist_ok=True)
+    clean.write("data/sweeps/widths.csv", f"code\n{provenance.code_hash()}\n")
+    clean.write("data/sweeps/sizes.csv", f"code\n{'0' * 12}\n")
+    for page, table in (("toy", "widths"), ("plain", "sizes")):
+        cell = f"from ldpbo import results\nresults.sweep('{table}')"
+        clean.write(f"notebooks/{page}.ipynb", notebook("n = 3", cell))
+    before = digests(clean)
+    with open(clean.root / "ldpbo/bounds.py", "a") as file:
+        file.write("x = 1\n")
+    after = digests(clean)
+    assert [page for page in before if before[page] != after[page]] == ["toy_a", "toy_b"]
 
 
 def test_a_page_imports_the_programs_beside_it_by_its_name(clean):

@@ -312,3 +312,9 @@ def test_every_reference_leads_somewhere_but_for_two():
     assert len(entries) > 30
     without = [key for key, body in entries if not re.search(r"\b(doi|url|eprint) = ", body)]
     assert without == ["li2023differentially", "dixon1978global"]
+
+
+def test_the_table_of_what_is_where_names_every_module():
+    table = (ROOT / "book/reproduce.md").read_text("utf-8").partition("## How it is made")[2]
+    there = [f"`ldpbo/{path.name}`" for path in ROOT.glob("ldpbo/[!_]*.py")]
+    assert [name for name in there if name not in table] == []

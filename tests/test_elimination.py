@@ -334,7 +334,9 @@ def test_lemma_a_bias_and_noise_share_the_variance(lam):
 def test_lemma_b_holds_for_the_play_by_play_maximum_variance_design(lam, seed):
     """Plays chosen one by one by the largest posterior variance, noise within R.
     R_T <= 2B ceil(sqrt T) + 4 beta (I-1)(sqrt T + 1) sqrt(C gamma_T)."""
-    T, R, delta = 256, 0.2, 1e-6
+    T = 256
+    R = 0.2
+    delta = 1e-6
     p = problem(seed=seed, R=R)
     rng = default_rng(seed)
     active = list(range(p.n))

@@ -13,7 +13,7 @@ matplotlib.use("Agg")
 import ldpbo_core as core
 
 show = pytest.importorskip("ldpbo.show")
-from ldpbo import plots, results
+from ldpbo import formats, plots, results
 from notebooks.domains import boxes, snapshots, users
 from notebooks.elimination import coverage, example, runs
 from notebooks.map import pictures as heatmaps
@@ -68,13 +68,13 @@ def test_what_show_emits_load_reads_back(shown, tmp_path, monkeypatch):
         )
     assert (
         json.loads((tmp_path / "page.ipynb").read_text())["cells"][0]["outputs"][0]["data"][
-            results.TABLE
+            formats.TABLE
         ]["name"]
         == "fig-one-two"
     )
     assert (
         len(shown) == 2
-        and results.TABLE not in shown[1]
+        and formats.TABLE not in shown[1]
         and "&lt;note&gt;" in shown[0]["text/html"]
         and "one_two.csv" in shown[0]["text/html"]
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.random import default_rng
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from pytest import mark, raises
 
 import ldpbo_core as core
@@ -300,7 +300,16 @@ def test_another_problem_is_refused_by_what_differs(name, saved):
 
 
 def test_the_same_problem_may_have_another_machines_rounding_and_a_known_f(saved):
-    core.load(saved, core.Problem(K=K * (1 + 1e-15), f=np.zeros(15), B=2.0, R=1.0))
+    there = core.load(saved, PROBLEMS["no f"])
+    for t in range(30):
+        there.tell(np.cos(there.ask() + t))
+    there.save(saved)
+    here = core.load(saved, core.Problem(K=K * (1 + 1e-15), f=np.zeros(15), B=2.0, R=1.0))
+    assert here.t == there.t == 30
+    assert np.abs(there.mu).max() > 0
+    assert_allclose(here.mu, there.mu, rtol=1e-9, atol=1e-12)
+    assert_allclose(here.sigma, there.sigma, rtol=1e-9)
+    assert here.ask() == there.ask()
 
 
 @mark.parametrize("version", [99, files.FORMAT - 1])

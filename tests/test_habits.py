@@ -60,15 +60,25 @@ def test_a_hundred_columns_without_exception():
     assert not long
 
 
-def test_no_module_assigns_three_values_to_three_names_in_one_statement():
+def programs():
+    """Every module, test and code cell -> (where it is, its syntax tree)."""
+    for path in tracked("*.py"):
+        yield path.relative_to(ROOT), ast.parse(path.read_text("utf-8"))
+    for path in tracked("*.ipynb"):
+        for cell in json.loads(path.read_text("utf-8"))["cells"]:
+            if cell["cell_type"] == "code":
+                lines = ["\n" if line.startswith(("%", "!")) else line for line in cell["source"]]
+                yield f"{path.relative_to(ROOT)}, {cell['id']}", ast.parse("".join(lines))
+
+
+def test_nobody_assigns_three_values_to_three_names_in_one_statement():
     """Three things that are written side by side have nothing to do with each other."""
     found = []
-    for path in tracked("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for where, tree in programs():
+        for node in ast.walk(tree):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
-                values = getattr(node.value, "elts", ())
-                if len(values) > 2 and "tests" not in path.parts:
-                    found.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+                if len(getattr(node.value, "elts", ())) > 2:
+                    found.append(f"{where}:{node.lineno}")
     assert not found
 
 

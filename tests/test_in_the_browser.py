@@ -8,7 +8,7 @@ import browsers
 import pytest
 
 import ldpbo_core as core
-from ldpbo import lab, results, show
+from ldpbo import formats, lab, results, show
 
 ROOT = Path(core.__file__).resolve().parent
 from notebooks.which import calculator
@@ -98,18 +98,6 @@ def test_the_calculator_has_every_choice_it_offers():
                     assert users == sorted(users, reverse=True)  # more privacy, more users
 
 
-def test_stored_numbers_of_users_for_few_arms_are_recomputed_exactly():
-    from data import arms
-
-    stored = results.stored("arms")
-    assert set(stored["arms"]) == set(arms.ARMS)
-    for kind in (("se", 10, "PE", "local", 1.0), ("matern", 10, "PE", "aggregator", 0.3)):
-        names = ["problem", "arms", "learner", "trust", "eps"]
-        part = stored[(stored[names] == list(kind)).all(axis=1)]
-        again = arms.rows(*kind)
-        assert again.users.astype(float).tolist() == part.users.tolist()
-
-
 # ---- JupyterLab ----------------------------------------------------------------------------------
 
 
@@ -137,7 +125,7 @@ def test_scripts_are_for_jupyterlab_alone(monkeypatch):
 
 
 def test_a_notebook_that_papermill_ran_gets_its_numbers(tmp_path, monkeypatch):
-    glued = {"data": {lab.GLUED: "0.125"}, "metadata": {"scrapbook": {"name": "x"}}}
+    glued = {"data": {formats.GLUED: "0.125"}, "metadata": {"scrapbook": {"name": "x"}}}
     prose = ["about {glue:text}`x:.2f`,\n", "{glue:text}`x` and {glue:text}`y`"]
     cells = [
         {"cell_type": "markdown", "source": prose},

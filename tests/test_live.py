@@ -186,13 +186,12 @@ def test_the_lower_figures_open_with_the_trial_in_the_middle():
 
 @pytest.mark.parametrize("problem", ["se", "matern"])
 def test_at_proved_constants_the_learner_is_told_the_norm_and_the_curator_the_range(problem):
-    experiments = pytest.importorskip("ldpbo.experiments")
     made = {}
     for constants in ("order", "proved"):
         settings = bridge.DEFAULTS | {"problem": problem, "constants": constants}
         made[constants] = bridge.problem_of(settings)(7)
     plain, proved = made["order"], made["proved"]
-    assert plain.B == np.abs(plain.f).max() < proved.B == experiments.rkhs_norm(plain)
+    assert plain.B == np.abs(plain.f).max() < proved.B == core.rkhs_norm(plain)
     assert proved.bound == plain.bound
     assert_allclose(proved.f, plain.f, rtol=0)
     assert "‖f‖" in proved.provenance

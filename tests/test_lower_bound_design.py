@@ -116,7 +116,10 @@ def test_unrelated_arms_have_the_bounds_that_are_worked_out_by_hand(n, eps):
 
 @mark.parametrize("eps", [0.3, None])
 def test_one_good_arm_among_n_has_the_averaging_lemma_that_is_worked_out_by_hand(eps):
-    n, a, T, b = 7, 0.13, 900, 0.6
+    n = 7
+    a = 0.13
+    T = 900
+    b = 0.6
     told = -0.5 * log(1 - (tau_of(eps) * a / b) ** 2)
     by_hand = T * a * (1 - 1 / n - sqrt(T * told / (2 * n)))
     found = lower.average_bound(a * np.eye(n), np.full(n, 1 / n), T, eps, b=b)
@@ -479,7 +482,9 @@ def test_a_bound_half_as_large_again_would_be_refuted_by_a_bayesian_on_100_arms(
     False alarms: over seeds the mean regret is about 326 with standard error 14, and it would have
     to fall by 96 or to rise by 88, six standard errors: one in 10^8 by the normal law.
     """
-    T, runs, tau = 10_000, 100, tanh(0.5)
+    T = 10_000
+    runs = 100
+    tau = tanh(0.5)
     found = explicit(SE, T)
     away = lambda family: abs(family[0] - found.M)
     _, w, G, _ = min(families(SE), key=away)

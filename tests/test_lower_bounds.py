@@ -492,7 +492,9 @@ EXPLICIT = [
 
 @mark.parametrize("kernel, eps, d, alpha", EXPLICIT)
 def test_explicit_bound_is_the_stated_formula_at_an_admissible_bump(kernel, eps, d, alpha):
-    T, v, B = 10_000, 1.5, 0.8
+    T = 10_000
+    v = 1.5
+    B = 0.8
     found = bound(kernel, T, eps, d=d, alpha=alpha, v=v, B=B, variant="explicit")
     compare_norm(found, kernel, d, B)
     table, repeats, c = constants(d)
@@ -612,7 +614,9 @@ def test_randomised_response_attains_the_largest_divergence_of_signs_and_no_chan
 
 @mark.parametrize("kernel, eps, d, _", EXPLICIT)
 def test_bounded_bound_is_the_stated_formula_at_an_admissible_bump(kernel, eps, d, _):
-    T, v, B = 10_000, 2.3, 0.8
+    T = 10_000
+    v = 2.3
+    B = 0.8
     found = bound(kernel, T, eps, d=d, v=v, B=B, variant="bounded")
     compare_norm(found, kernel, d, B)
     b = sqrt(v)

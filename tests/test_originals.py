@@ -17,7 +17,7 @@ matplotlib.use("Agg")
 import ldpbo_core as core
 
 show = pytest.importorskip("ldpbo.show")
-from ldpbo import originals, results
+from ldpbo import formats, originals, results
 from ldpbo.panels import paper_text
 from notebooks.experiments import ranking
 from notebooks.panel import parameters as panels
@@ -323,7 +323,7 @@ def page(folder, panel, data):
             "output_type": "display_data",
             "metadata": {},
             "data": {
-                results.TABLE: {
+                formats.TABLE: {
                     "name": f"fig-panel-{panel}-{part}",
                     "columns": {"data": [data] * 2} | columns,
                 }

@@ -8,6 +8,7 @@ import re
 import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,7 +19,7 @@ import docstrings
 import ldpbo_core
 import shelf
 import wording
-from ldpbo import bounds
+from ldpbo import bounds, provenance
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,23 @@ def executed(**glued):
             },
         ]
     }
+
+
+def test_the_last_line_of_a_page_gets_the_hash_of_the_code_of_the_build(tmp_path, monkeypatch):
+    """The page itself is not run again for these digits alone."""
+    show = pytest.importorskip("ldpbo.show")
+    shown = []
+    monkeypatch.setattr(show, "get_ipython", lambda: SimpleNamespace(user_ns={"In": ["", ""]}))
+    monkeypatch.setattr(show, "display", lambda html: shown.append(html.data))
+    monkeypatch.setattr(show.results, "CODE", "0123456789ab")
+    show.provenance()
+    page = tmp_path / "book/pages/one.ipynb"
+    page.parent.mkdir(parents=True)
+    output = {"output_type": "display_data", "metadata": {}, "data": {"text/html": shown}}
+    page.write_text(json.dumps({"cells": [{"cell_type": "code", "outputs": [output]}]}))
+    text = wording.substitute(tmp_path)[page].decode()
+    assert "0123456789ab" not in text
+    assert f". Code: {provenance.code_hash()}; Python 3" in text
 
 
 def test_glued_numbers_are_put_into_the_prose_of_their_page_and_of_others(tmp_path):

@@ -1,9 +1,11 @@
-"""The stored tables of the proof pages hold what their programs declare, and parts of them are
-computed again."""
+"""Stored tables hold what their programs declare, and parts of them are computed again."""
 
+import hashlib
 import importlib.util
 import itertools
 import os
+import re
+import shutil
 import sys
 import zlib
 from pathlib import Path
@@ -13,6 +15,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
+from ldpbo import datasets, results
 from ldpbo.provenance import code_hash
 from notebooks.elimination import runs
 from notebooks.ub_coverage import runs as rounds
@@ -46,6 +49,14 @@ def told(eps):
     return None if np.isnan(eps) else eps
 
 
+def test_make_stored_computes_every_table_that_is_marked_where_another_code_made_it():
+    """And data/packages.csv, which names the code of the audit."""
+    recipe = (ROOT / "Makefile").read_text("utf-8").partition("\nstored:")[2]
+    names = re.search(r"for name in (.*?);", recipe)[1].split()
+    assert sorted(names) == sorted([*results.STORED_TESTS, "packages"])
+    assert all((ROOT / f"data/{name}.py").exists() for name in names)
+
+
 # ---- data/write.py -------------------------------------------------------------------------------
 
 
@@ -73,6 +84,33 @@ def test_a_program_that_is_stopped_leaves_the_parts_that_were_done(tmp_path, mon
         write.main("table.py", parts())
     assert target.read_text("utf-8") == whole
     assert list(tmp_path.iterdir()) == [target]
+
+
+# ---- data/tables.py ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["named", "data/original"])
+def test_stand_ins_are_among_the_tables_where_originals_are_here(tmp_path, monkeypatch, place):
+    """An original of the stocks, made up, in the folder that is named or in that of `make data`."""
+    folder = tmp_path / "data"
+    (tmp_path / place).mkdir(parents=True)
+    folder.mkdir(exist_ok=True)
+    for name in ("light.csv", "stocks.csv"):
+        shutil.copy(ROOT / "data" / name, folder)
+    content = (folder / "stocks.csv").read_bytes()
+    (tmp_path / place / "fin.csv").write_bytes(content)
+    monkeypatch.setattr(datasets, "DATA", folder)
+    monkeypatch.setitem(datasets.ORIGINALS, "fin.csv", hashlib.sha256(content).hexdigest())
+    monkeypatch.delenv("LDPBO_DATA", raising=False)
+    if place == "named":
+        monkeypatch.setenv("LDPBO_DATA", str(tmp_path / place))
+    stand_ins = [("light", "stand-in"), ("stocks", "stand-in")]
+    assert list(program("tables").tables_here()) == [*stand_ins, ("stocks", "original")]
+    made = program("constants")
+    there = [("original", panel) for panel, (name, _) in made.PANELS.items() if name == "stocks"]
+    assert list(made.problems()) == [("stand-in", panel) for panel in made.PANELS] + there
+    (tmp_path / place / "fin.csv").unlink()
+    assert list(program("tables").tables_here()) == stand_ins
 
 
 # ---- data/elimination.csv ------------------------------------------------------------------------
@@ -211,10 +249,11 @@ def test_bounds_on_the_tables_that_are_here_are_computed_again():
     kept = stored[stored.what == "bound"]
     groups = kept.groupby(["data", "panel"], sort=False).groups
     assert list(groups) == list(itertools.product(("stand-in", "original"), made.PANELS))
-    here = made.tables()
-    for panel in made.PANELS:
-        again = made.bounds_of(panel, here)
-        part = kept[(kept.panel == panel) & (kept.data == again[0]["data"])]
+    here = made.problems()
+    assert [panel for data, panel in here if data == "stand-in"] == list(made.PANELS)
+    for (data, panel), problem in here.items():
+        again = made.bounds_of(panel, problem)
+        part = kept[(kept.panel == panel) & (kept.data == data)]
         assert list(part["name"]) == [row["name"] for row in again]
         assert_allclose(part.value, [row["value"] for row in again], rtol=1e-4)
 
@@ -229,3 +268,16 @@ def test_regret_at_the_constants_is_that_declared_and_one_learner_is_run_again()
     again = made.regret("MoMA", "printed")
     part = runs_of.get_group(("MoMA", "printed"))
     assert_allclose(part.value, [row["value"] for row in again], rtol=1e-4)
+
+
+# ---- data/arms.csv -------------------------------------------------------------------------------
+
+
+def test_numbers_of_users_for_few_arms_are_computed_again_exactly():
+    made, stored = program_and_table("arms")
+    assert set(stored.arms) == set(made.ARMS)
+    names = ["problem", "arms", "learner", "trust", "eps"]
+    for kind in (("se", 10, "PE", "local", 1.0), ("matern", 10, "PE", "aggregator", 0.3)):
+        part = stored[(stored[names] == list(kind)).all(axis=1)]
+        again = made.rows(*kind)
+        assert again.users.astype(float).tolist() == part.users.tolist()

@@ -27,15 +27,15 @@ import yaml
 import grids
 import ldpbo_core as core
 import sweep
-from cells import RESULTS
 from ldpbo import cluster, provenance
+from sweep_cells import RESULTS
 from terminal import Stop
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.xdist_group("dask")
 ROOT = Path(__file__).resolve().parent.parent
 CODE = provenance.code_hash()
-PARTS = ("sweep", "cells", "grids", "store", "terminal")
+PARTS = ("sweep", "sweep_cells", "grids", "store", "terminal")
 GRID = {
     "base": {"T": 1500, "seed": [1, 2, 3]},
     "blocks": [

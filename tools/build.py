@@ -19,7 +19,7 @@ With PAGE only these pages are run, with those they need, and rendered alone: DI
     runtime.py        Python for the browser
     npm.py            the pinned packages of npm
     marks.py          what a term means, errata as marks, formulas with their punctuation
-    sources.py        the bibliography, by authors and years
+    bibliography.py   works are cited by authors and years
     record.py         what the website holds, for those who check it: codecheck.yml
     crate.py          the same for programs: ro-crate-metadata.json
     figures.py        the figures of a page as files
@@ -67,7 +67,7 @@ from terminal import Stop
 MARK = ".ldpbo-build"  # in every folder that a build may clear
 
 
-def claim(out):
+def take_folder(out):
     """Make `out` a folder of ours; refuse one that holds files which no build has made."""
     if out.exists() and not out.is_dir():
         raise Stop(
@@ -135,7 +135,7 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM):  # SIGINT is ignored where a script says "&"
         signal.signal(number, signal.default_int_handler)
     out = (args.out or ROOT / ("_build/quick" if args.quick else "_build")).resolve()
-    claim(out)
+    take_folder(out)
     os.environ["LDPBO_PAGES"] = str(out / "src/book/pages")
     with open(out / ".lock", "w") as lock:  # released by the system however the build ends
         try:

@@ -72,10 +72,11 @@ def context_entities(citation: dict) -> list[dict]:
         "datePublished": str(paper["year"]),
         "identifier": [paper["doi"], *(other["value"] for other in paper["identifiers"])],
     }
+    modules = ", ".join(provenance.COMPUTES)
     code = {
         "@id": "#code",
         "@type": "PropertyValue",
-        "name": f"first digits of the sha256 of {', '.join(provenance.COMPUTES)}",
+        "name": f"first digits of the sha256 of the syntax trees of {modules}",
         "value": provenance.code_hash(),
     }
     return [

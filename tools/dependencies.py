@@ -3,9 +3,13 @@
 A page uses its notebook, its parameters and the programs beside it (notebooks/PAGE/*.py), byte for
 byte; the modules that these import, and what those import in turn, without comments, docstrings and
 layout (ldpbo.provenance.syntax); the data it names; the lock file, Python, and the pages it needs.
+An import inside a function counts once something that counts names the function, so that a page
+which saves no learner does not use ldpbo/saving.py, to which `save` leads.
 """
 
 import ast
+import collections
+import dataclasses
 import functools
 import json
 import os
@@ -21,30 +25,78 @@ DATA_SETS = ("iw_data_all.mat", "fin.csv", "light.csv", "stocks.csv")  # what th
 code_hash = functools.cache(provenance.code_hash)
 
 
-def imported(tree):
-    """Find the dotted names that a syntax tree imports, at its top or inside a function."""
-    names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            names.add(node.module)
-            names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return names
+@dataclasses.dataclass
+class Uses:
+    """What some code uses: the dotted names that it imports, and the names that occur in it."""
+
+    imports: set = dataclasses.field(default_factory=set)
+    names: set = dataclasses.field(default_factory=set)
+
+    def add(self, other):
+        self.imports |= other.imports
+        self.names |= other.names
 
 
-def imported_by_cell(source):
-    """Find the names that a cell imports: none if it is not Python, which its run will say."""
-    try:
-        return imported(ast.parse(source))
-    except SyntaxError:
-        return set()
+class Reader(ast.NodeVisitor):
+    """Reads what a module uses -> {function or method: Uses}; "" is what runs when it is imported.
+
+    What Python calls by itself, such as __init__, belongs to "".
+    """
+
+    def __init__(self, tree):
+        self.parts = collections.defaultdict(Uses)
+        self.part = ""
+        self.visit(tree)
+
+    def visit_FunctionDef(self, node):
+        if self.part or node.name.startswith("__"):
+            self.generic_visit(node)
+            return
+        for when_defined in (*node.decorator_list, node.args):
+            self.visit(when_defined)
+        self.part = node.name
+        for statement in node.body:
+            self.visit(statement)
+        self.part = ""
+
+    def visit_If(self, node):
+        if ast.unparse(node.test) != "TYPE_CHECKING":  # those are for mypy
+            self.generic_visit(node)
+
+    def visit_Import(self, node):
+        self.parts[self.part].imports.update(alias.name for alias in node.names)
+
+    def visit_ImportFrom(self, node):
+        names = [alias.name for alias in node.names]
+        self.parts[self.part].names.update(names)
+        self.parts[self.part].imports |= {node.module, *(f"{node.module}.{n}" for n in names)}
+
+    def visit_Name(self, node):
+        self.parts[self.part].names.add(node.id)
+
+    def visit_Attribute(self, node):
+        self.parts[self.part].names.add(node.attr)
+        self.generic_visit(node)
+
+
+def used_by_cells(cells):
+    """Find what cells use, functions included; one that is not Python counts for nothing, which
+    its run will say."""
+    found = Uses()
+    for source in cells:
+        try:
+            parts = Reader(ast.parse(source)).parts
+        except SyntaxError:
+            continue
+        for part in parts.values():
+            found.add(part)
+    return found
 
 
 class Module(NamedTuple):
-    """What matters of a module: the names it imports, its syntax as a text, the hash of that."""
+    """What matters of a module: what its parts use, its syntax as a text, the hash of that."""
 
-    imports: set
+    parts: dict
     syntax: str
     digest: str
 
@@ -54,7 +106,7 @@ def module(path):
     """Parse a module."""
     tree = ast.parse(path.read_text("utf-8"))
     syntax = provenance.syntax(tree)
-    return Module(imported(tree), syntax, sha(syntax))
+    return Module(Reader(tree).parts, syntax, sha(syntax))
 
 
 @functools.cache
@@ -66,17 +118,20 @@ def files(name, folder):
     return {path for path in paths if path.is_file()}
 
 
-def closure(names, folders=(ROOT,)):
-    """Find our own files behind these names and behind what they import in turn, sorted."""
-    found = set()
-    waiting = set(names)
-    while waiting:
-        name = waiting.pop()
-        new = set().union(*(files(name, folder) for folder in folders)) - found
-        found |= new
-        for path in new:
-            waiting |= module(path).imports
-    return sorted(found)
+def closure(used, folders=(ROOT,)):
+    """Find our own files behind what some code uses, and behind what they use in turn, sorted."""
+    whole = Uses()
+    whole.add(used)
+    counted = set()
+    while True:
+        found = set().union(*(files(name, folder) for name in whole.imports for folder in folders))
+        parts = {(path, part) for path in found for part in module(path).parts}
+        new = {(path, part) for path, part in parts if part in whole.names | {""}} - counted
+        if not new:
+            return sorted(found)
+        for path, part in new:
+            whole.add(module(path).parts[part])
+        counted |= new
 
 
 @functools.cache
@@ -90,17 +145,21 @@ def data_sets():
 
 
 def stored_tables(code, modules):
-    """Find the stored tables under data/ that a page uses -> {name: hash}.
+    """Find the stored tables under data/ that a page uses -> {name: (hash, our code or "")}.
 
-    Code names a table in quotes ("bench") or by its file (bench.csv); a module by its file.
+    Code names a table in quotes ("bench") or by its file (bench.csv); a module by its file. Whether
+    our code made a table is said on the page (`results.code_note`).
     """
     tables = [p for p in sorted((ROOT / "data").rglob("*.*")) if p.suffix in (".csv", ".json")]
     used = {}
     for table in tables:
-        named = re.search(rf"""["'/]{re.escape(table.stem)}["'.]""", code)
+        name = table.stem.removesuffix("_ata")  # results.sweep_with_ata reads both
+        named = re.search(rf"""["'/]{re.escape(name)}["'.]""", code)
         named = named or any(table.name in module(path).syntax for path in modules)
         if named and table.name not in DATA_SETS:
-            used[table.name] = sha(table.read_bytes())
+            content = table.read_bytes()
+            ours = code_hash() if code_hash().encode() in content else ""
+            used[table.name] = (sha(content), ours)
     return used
 
 
@@ -108,8 +167,9 @@ def digest(page, pages):
     """Digest everything that the executed page depends on."""
     beside = ROOT / "notebooks" / page.stem
     programs = {path.stem: path.read_text("utf-8") for path in sorted(beside.glob("*.py"))}
-    names = set(programs).union(*map(imported_by_cell, page.code()))
-    modules = closure(names, (ROOT, beside))
+    used = used_by_cells(page.code())
+    used.imports |= set(programs)
+    modules = closure(used, (ROOT, beside))
     notebook = page.source.read_text("utf-8")
     code = "\n".join([*page.code(), *programs.values(), json.dumps(page.parameters)])
     parts = {
@@ -122,8 +182,6 @@ def digest(page, pages):
         "python": platform.python_version(),
         "needed": [digest(pages[name], pages) for name in page.needed(pages)],
     }
-    if ROOT / "ldpbo/provenance.py" in modules:
-        parts["code"] = code_hash()  # the page names it
     if re.search("light|stock", str(page.parameters.get("problem", notebook + code))):
         parts["data"] = data_sets()
     return sha(parts)

@@ -99,7 +99,8 @@ def stage(files, sources, out):
     keep = {out / "src" / target for target in sources} | {out / f"src/{f}.ipynb" for f in files}
     for path in [p for p in (out / "src").rglob("*") if p.is_file() and p not in keep]:
         path.unlink()
-    programs = [Path(__file__).with_name(f"{part}.py") for part in ("render", "marks", "sources")]
+    parts = ("render", "marks", "bibliography")
+    programs = [Path(__file__).with_name(f"{part}.py") for part in parts]
     made_by = [path.read_bytes() for path in (ROOT / "requirements.lock", *programs)]
     return store.sha(store.hashes(out / "src"), *made_by, platform.python_version())
 

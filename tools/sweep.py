@@ -5,8 +5,8 @@
 
 The grid is notebooks/params/sweeps/NAME.yml (or the file NAME; see grids.py), the table is
 data/sweeps/NAME.csv; without NAME every grid is run. Each finished cell is sealed at once in
-_build/sweeps/NAME (see cells.py), under the hash of its parameters, its data and the code: a run
-may be killed at any moment and started again, and the table, in the order of the grid, does not
+_build/sweeps/NAME (see sweep_cells.py), under the hash of its parameters, its data and the code: a
+run may be killed at any moment and started again, and the table, in the order of the grid, does not
 depend on how, where or how often the cells were computed.
 """
 
@@ -26,10 +26,10 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import grids
 import store
 import terminal
-from cells import ENDING, check_data, load, save, table, take_stock
 from grids import describe, key
 from ldpbo import cluster
 from ldpbo.cluster import CODE
+from sweep_cells import ENDING, check_data, load, save, table, take_stock
 from terminal import Stop, say
 
 

@@ -9,10 +9,9 @@ import ast
 import html
 import json
 
+from ldpbo import formats
 from terminal import Stop
 
-TABLE = "application/vnd.ldpbo.table+json"  # a table for other pages, see above
-GLUED = "application/papermill.record/"  # a number for the prose
 SHOWN = {"text/html", "text/plain", "text/markdown", "text/latex", "image/svg+xml", "image/png"}
 
 
@@ -73,7 +72,7 @@ def with_values(source, parameters):
 def check_output(source, cell, content):
     """Refuse what the renderer would drop in silence, and give a figure its alt text."""
     where = f"{source}, cell `{cell['id']}`"
-    unknown = [k for k in content if k not in SHOWN | {TABLE} and not k.startswith(GLUED)]
+    unknown = sorted(set(content) - SHOWN - {formats.TABLE, formats.GLUED})
     if unknown:
         raise Stop(f"{where}: an output of type {', '.join(unknown)} cannot be shown in the book")
     text = "".join(content.get("text/html", ""))

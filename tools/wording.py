@@ -1,9 +1,9 @@
-"""What the pages say is completed here: numbers that notebooks glued, cited lines, times to read.
+"""What the pages say is completed here: numbers that notebooks glued, cited lines, the hash of the
+code, times to read.
 
 render.py applies `substitute` and `part_heads` to the renderer's sources.
 """
 
-import ast
 import json
 import math
 import re
@@ -12,6 +12,7 @@ from pathlib import Path
 import yaml
 
 import citations
+from ldpbo import formats, provenance
 from store import ROOT
 from tidy import dump
 
@@ -28,7 +29,7 @@ DISPLAYED = re.compile(r"\$\$.+?\$\$|```\{math\}.+?```", re.S)
 INLINE = re.compile(r"\$[^$\n]+\$")
 MINUTES_A_DISPLAY = 2.0  # of checking a displayed formula
 MINUTES_AN_INLINE = 1 / 6  # and one in the text
-GLUED = "application/papermill.record/text/plain"
+CODE = re.compile(rb"(?<=\. Code: )[0-9a-f]{12}(?=; Python )")  # in the line of show.provenance
 GLUE = re.compile(  # {glue:text}`name:format` and {glue:text}`page::name:format`
     r"\{glue:(?:text|any)\}`(?:(?:pages/)?(?P<page>\w+)(?:\.ipynb)?::)?"
     r"(?P<name>[^`]+?)(?::(?P<spec>[.,]?\d*[defg]))?`"
@@ -72,28 +73,23 @@ def number(value, spec: str = "") -> str:
         text = "0" if "e" in text else text.lstrip("-")
     text, _, exponent = text.partition("e")
     if exponent:
-        power = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-        text = power if text == "1" else f"{text}·{power}"
+        text = formats.times_power(text, exponent)
     return text.replace("-", "−")
 
 
 def glued(path: Path) -> dict:
-    """Find what an executed notebook has glued: name -> value."""
-    found = {}
-    for cell in json.loads(path.read_text("utf-8"))["cells"]:
-        for output in cell.get("outputs", ()):
-            if GLUED in output.get("data", {}):
-                name = output["metadata"]["scrapbook"]["name"]
-                found[name] = ast.literal_eval("".join(output["data"][GLUED]))
-    return found
+    """Find what an executed page has glued: name -> value."""
+    return formats.glued(json.loads(path.read_text("utf-8")))
 
 
 def substitute(source: Path) -> dict[Path, bytes]:
-    """Replace the names of glued numbers, and cited lines of code, in the prose of all pages.
+    """Replace the names of glued numbers, and cited lines of code, in the prose of all pages, and
+    below them the hash of the code by that of today's -> {page: new content}.
 
-    -> {page: new content}
+    A page is not run again for its last line: its numbers are those that today's code would give.
     """
     values = {path.stem: glued(path) for path in source.glob("book/pages/*.ipynb")}
+    code = provenance.code_hash().encode()
     made = {}
     for path in [*source.glob("book/*.md"), *source.glob("book/pages/*.ipynb")]:
 
@@ -101,7 +97,7 @@ def substitute(source: Path) -> dict[Path, bytes]:
             text = citations.substitute(text)
             return GLUE.sub(lambda found: glued_number(found, page, values), text)
 
-        new = with_prose(path, numbers)
+        new = CODE.sub(code, with_prose(path, numbers))
         if new != path.read_bytes():
             made[path] = new
     return made

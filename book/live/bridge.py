@@ -64,8 +64,7 @@ def problem_of(settings, samples=None):
 def with_norm(problem):
     """The proofs want the RKHS norm of f as B; the range F that the curator knows stays max|f|."""
     about = problem.provenance.replace("max|f|", "‖f‖")
-    norm = experiments.rkhs_norm(problem)
-    return dataclasses.replace(problem, B=norm, F=problem.B, provenance=about)
+    return dataclasses.replace(experiments.told_norm(problem, F=problem.B), provenance=about)
 
 
 def branin_problem(noise, lengthscale):

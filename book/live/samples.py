@@ -1,10 +1,9 @@
 """The small pictures in the pages show these users: the core draws them when the book is built."""
 
-import dataclasses
-
 import numpy as np
 
 import ldpbo_core as core
+from ldpbo import experiments
 
 ARMS = 40
 USERS = 4000  # of the picture of bits
@@ -62,8 +61,7 @@ def bits_sample():
 def bits_problem():
     """A synthetic function on a few arms, told its norm as B and its range as F."""
     found = core.synthetic_problem("se", "uniform", SEED, n=ARMS)
-    told = dict(B=core.rkhs_norm(found), F=float(np.abs(found.f).max()))
-    return dataclasses.replace(found, **told)
+    return experiments.told_norm(found, F=float(np.abs(found.f).max()))
 
 
 def _rounded(values, digits):

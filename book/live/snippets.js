@@ -20,9 +20,9 @@ window.LDPBO_SNIPPETS = (() => {
       const lines = [
         "def problem(seed):      # B is the norm of f, as the proofs want",
         `    drawn = ${drawn}`,
-        "    return dataclasses.replace(drawn, B=experiments.rkhs_norm(drawn), F=drawn.B)",
+        "    return experiments.told_norm(drawn, F=drawn.B)",
       ];
-      return [["import dataclasses", "from ldpbo import experiments"], lines];
+      return [["from ldpbo import experiments"], lines];
     }
     if (s.problem === "branin") {
       const lines = [

@@ -1,6 +1,5 @@
 """What the page *Elimination* runs and computes: campaigns, bounds, and the effect of rounding."""
 
-import dataclasses
 import math
 
 import numpy as np
@@ -17,8 +16,7 @@ def source(kernel, noise="uniform"):
 
     F = B: the one-bit window of the first batch is as wide as the norm.
     """
-    make = experiments.problem_with_norm(kernel, noise)
-    return lambda seed: dataclasses.replace(make(seed), F=None)
+    return lambda seed: experiments.told_norm(core.synthetic_problem(kernel, noise, seed))
 
 
 def problems(kernel, seed, trials):

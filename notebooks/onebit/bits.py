@@ -8,7 +8,7 @@ import numpy as np
 import ldpbo_core as core
 from ldpbo import experiments, plots
 
-WORDS = {"theorem": "printed", "repaired": "proved", "CTL": "Laplace", "OneBit": "one bit"}
+CURATORS = {"CTL": "Laplace", "OneBit": "one bit"}
 OURS = {
     "GP-UCB": "GP-UCB, λ matched, proved, one bit",
     "PE": "elimination, proved, one bit",
@@ -27,9 +27,7 @@ LABEL = {
 def problem(kernel, seed, trial):
     """Return the synthetic problem of a trial, told the RKHS norm of f as B and as F."""
     drawing, *_ = core.streams(seed, trial)
-    found = core.synthetic_problem(kernel, "uniform", drawing)
-    norm = experiments.rkhs_norm(found)
-    return dataclasses.replace(found, B=norm, F=norm)
+    return experiments.told_norm(core.synthetic_problem(kernel, "uniform", drawing))
 
 
 def problem_in_range(kernel, seed, trial):
@@ -40,16 +38,9 @@ def problem_in_range(kernel, seed, trial):
 
 
 def name_of(row):
-    """Name a stored run by its learner, its constants in the words of this book, and its reports.
-
-    What an old table calls "theorem" is proved for GP-UCB and printed for the paper's three.
-    """
-    learner, constants, curator = (row[key] for key in ("name", "constants", "curator"))
-    if learner == "GP-UCB":
-        learner = "GP-UCB, λ = 1"
-        constants = "proved"
-    words = [WORDS.get(word, word) for word in (constants, curator)]
-    return ", ".join([learner, *words])
+    """Name a stored run by its learner, its constants and its reports."""
+    learner = "GP-UCB, λ = 1" if row["name"] == "GP-UCB" else row["name"]
+    return f"{learner}, {row['constants']}, {CURATORS[row['curator']]}"
 
 
 # ---- Two rows of dots ----------------------------------------------------------------------------

@@ -77,8 +77,13 @@ class SeldomSwitching:
     def __init__(
         self, K, T, *, B, F, R, eps=None, delta=0.1, lam=None, C=0.0, lost=None, beta_scale=1.0
     ):
-        self.K, self.T, self.n = np.asarray(K, float), T, len(K)
-        self.B, self.delta, self.C, self.beta_scale = B, delta, C, beta_scale
+        self.K = np.asarray(K, float)
+        self.T = T
+        self.n = len(K)
+        self.B = B
+        self.delta = delta
+        self.C = C
+        self.beta_scale = beta_scale
         self.s = (F + R) * coth(eps / 2) if eps else R  # one bit; else noise in [-R, R]
         self.lam = (self.s / B) ** 2 if lam is None else lam  # 12c
         self.lost = [0.0] * self.n if lost is None else list(lost)
@@ -86,7 +91,9 @@ class SeldomSwitching:
         self.mu = np.zeros(self.n)
         self.sigma = np.array([math.sqrt(self.K[x, x] + self.lost[x]) for x in range(self.n)])
         self.leverage = [self.K[x, x] / self.lam for x in range(self.n)]
-        self.gain, self.beta, self.margin = 0.0, B, {}
+        self.gain = 0.0
+        self.beta = B
+        self.margin = {}
 
     def plan(self):
         scores = [self.mu[x] + self.beta * self.sigma[x] for x in range(self.n)]
@@ -123,7 +130,9 @@ class SeldomSwitching:
 # ---- Elimination by differences ----
 def sizes(T, first=1024):
     """N_1 = first, doubling; a batch that would leave less than its own size takes the rest."""
-    out, N, left = [], first, T
+    out = []
+    N = first
+    left = T
     while left > 0:
         plays = N if N <= left else left
         if left - plays < plays:
@@ -193,16 +202,16 @@ class Elimination:
     ):
         self.ctx = mpmath.MPContext()
         self.ctx.dps = digits
-        self.K, self.n, self.kind = np.asarray(K, float), len(K), kind
-        self.B, self.F, self.R, self.eps, self.c, self.alpha, self.delta = (
-            B,
-            F,
-            R,
-            eps,
-            c,
-            alpha,
-            delta,
-        )
+        self.K = np.asarray(K, float)
+        self.n = len(K)
+        self.kind = kind
+        self.B = B
+        self.F = F
+        self.R = R
+        self.eps = eps
+        self.c = c
+        self.alpha = alpha
+        self.delta = delta
         self.lam, self.lost = lam, [0.0] * len(K) if lost is None else list(lost)
         self.finest = finest * B  # sizes below that are rounding 8's least ridge is 1e-8
         self.schedule = None if T is None else sizes(T, first)
@@ -319,7 +328,9 @@ class Elimination:
             [mp.fsum(self.w[x][y] * exact(means[y][j]) for y in on) for j in range(k)]
             for x in range(n)
         ]
-        self.design, self.s, self.plays = design, s, sum(design)
+        self.design = design
+        self.s = s
+        self.plays = sum(design)
         self.log = math.log(4 * n * self.i * (self.i + 1) / self.delta)
         self.mu = [median(estimates[x]) for x in range(n)]
         self.band = [self.width(x) for x in range(n)]

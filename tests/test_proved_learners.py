@@ -1,4 +1,4 @@
-"""Both proved learners against `oracle_answer.py`, number by number; the protocol; coverage."""
+"""Both proved learners against `oracle_proved.py`, number by number; the protocol; coverage."""
 
 import copy
 import functools
@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import exp, fsum, inf, log, nan, sqrt, tanh
 
 import numpy as np
-import oracle_answer as o
+import oracle_proved as o
 from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx, mark, raises

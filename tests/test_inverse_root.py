@@ -1,7 +1,5 @@
-"""The linear algebra below the posterior.
-
-The nodes of the inverse root as an identity, the root itself against an eigendecomposition.
-"""
+"""The inverse root that ATA keeps up to date: its nodes, as an identity, and the root itself,
+against an eigendecomposition."""
 
 from math import exp, log, pi, sqrt
 
