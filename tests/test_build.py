@@ -59,7 +59,10 @@ def notebook(*sources, metadata=None, tags=("parameters",)):
     )
 
 
-PARTS = "build pages dependencies run execute tidy render marks bibliography pdf npm store terminal"
+PARTS = (
+    "build pages dependencies run execute kernels tidy render marks bibliography pdf npm store "
+    "terminal"
+)
 STUBS = {  # for what toy pages do without: the shelf, glued numbers, the live page, the record
     "shelf": "def build(folder):\n    return {}\n",
     "wording": "def substitute(source):\n    return {}\n\n\npart_heads = substitute\n",

@@ -8,6 +8,7 @@ With PAGE only these pages are run, with those they need, and rendered alone: DI
     dependencies.py   when a page runs again
     run.py            the pages run side by side
     execute.py        one notebook runs by papermill
+    kernels.py        in a kernel that starts at once
     tidy.py           the executed notebook becomes a page
     render.py         the pages become a website
     wording.py        glued numbers and times to read are written into the prose
@@ -41,7 +42,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+# Pages find the core here, and their own programs (from notebooks.PAGE import ...). The parts of
+# this program must be found by the process, too, from which kernels are forked.
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 os.environ |= {
     # One BLAS thread: notebooks run side by side, and sums come out the same.
     "OMP_NUM_THREADS": "1",
@@ -52,7 +55,6 @@ os.environ |= {
     "JUPYTER_PLATFORM_DIRS": "1",
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-    # Pages find the core, and their own programs: from notebooks.PAGE import ...
     "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
 }
 

@@ -1,9 +1,4 @@
-"""Papermill runs one notebook here; whatever stops it becomes a message that says where.
-
-Each page has a plain kernel of Jupyter's, which spends about a processor second on imports. Kernels
-forked from a process that has imported everything saved 40 of 472 processor seconds of a full book
-(40 of 110 of a quick one): too little for a mechanism of its own.
-"""
+"""Papermill runs one notebook here; whatever stops it becomes a message that says where."""
 
 import json
 import os
@@ -17,6 +12,7 @@ sys.modules["rfc3987_syntax"] = None
 import papermill
 from papermill.engines import NBClientEngine, papermill_engines
 
+from kernels import ForkedKernelManager
 from store import ROOT
 from terminal import Stop
 
@@ -63,6 +59,7 @@ def execute(page, out, watch):
             engine_name="watched",
             watch=watch,
             execution_timeout=CELL_SECONDS,
+            kernel_manager_class=ForkedKernelManager,
         )
     except TimeoutError:
         limit = f"No end after {CELL_SECONDS:g} s; LDPBO_CELL_SECONDS=... sets another limit."
