@@ -220,11 +220,17 @@ def test_where_nobody_explores_more_than_uniform_play_it_says_so():
 def test_what_sigma_alone_loses_is_said_of_each_kind_of_data():
     share = "sigma alone, relative regret"
     one = pd.DataFrame({"data": ["synthetic, SE kernel"] * 4, share: [1.17] * 4})
-    assert words.alone_text(one) == "1.17 here"
+    assert words.alone_text(one).endswith(
+        "level of learning nothing: a learner that looks at "
+        "$\\sigma$ alone, and never at a reward, has 1.17 here."
+    )
     data = ["original fin.csv"] * 4 + ["stand-in light.csv"] * 4
     both = pd.DataFrame({"data": data, share: [1.207] * 4 + [0.856] * 4})
-    said = "1.21 on the original data and 0.86 on the stand-in data here"
-    assert words.alone_text(both) == said
+    said = "a reward, has 1.21 on the original data and 0.86 on the stand-in data."
+    assert words.alone_text(both).endswith(said)
+    assert words.alone_text(both.assign(**{share: 1.003})) == (
+        "A learner that looks at $\\sigma$ alone, and never at a reward, has 1.00 here, too."
+    )
 
 
 def test_the_verdict_stands_beside_the_quotation():

@@ -102,10 +102,13 @@ def plays_text(plays, names, setting):
 def alone_text(plays):
     """Say what a learner loses that looks at σ alone, on each kind of data in `quarters.table`."""
     found = plays.groupby("data", sort=False)["sigma alone, relative regret"].first()
-    if len(found) == 1:
-        return f"{found.iloc[0]:.2f} here"
-    parts = [f"{share:.2f} on the {results.data_label(data)}" for data, share in found.items()]
-    return f"{panels.listed(parts)} here"
+    shares = [f"{share:.2f}" for share in found]
+    who = "a learner that looks at $\\sigma$ alone, and never at a reward, has"
+    if set(shares) == {"1.00"}:
+        return f"{panels.sentence(who)[:-1]} 1.00 here, too."
+    parts = [f"{x} on the {results.data_label(data)}" for x, data in zip(shares, found.index)]
+    has = panels.listed(parts) if len(set(shares)) > 1 else f"{shares[0]} here"
+    return f"It is not the level of learning nothing: {who} {has}."
 
 
 def clipped_text(runs, eps):
