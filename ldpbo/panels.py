@@ -12,6 +12,7 @@ from __future__ import annotations
 
 Rows = dict[str, tuple[float, float, float]]  # of `results.final_rows`: mean, low, high
 
+THREE = ("TGP", "ATA", "MoMA")  # the paper's algorithms
 MUCH = 0.9  # a best mean above it is called not much learning
 FIGURE_2 = (
     'MoMA-GP-UCB "tends to empirically outperform the other two algorithms in both non-private '
@@ -171,6 +172,22 @@ def verdict(panel: str, settings: dict[float, Rows]) -> str:
     else:
         places = "; ".join(f"{at(scale)} {text}" for scale, text in said.items())
     return f"**{sentence(head)}** {sentence(places)}"
+
+
+def beside_the_paper(panel: str, settings: dict[float, Rows]) -> str:
+    """Quote the paper and say whether it comes out here; "" if it says nothing of the panel.
+
+    The verdict is about the paper's three algorithms, so all of them must have been run.
+    """
+    said = paper_text(panel)
+    if not said:
+        return ""
+    text = f"The paper says that {said}."
+    if not all(set(THREE) <= set(rows) for rows in settings.values()):
+        return text
+    answer = verdict(panel, settings).removeprefix("**")
+    about = ", of MoMA" if panel == "2d" else ""
+    return f"{text} Here{about}: **{answer[0].lower()}{answer[1:]}"
 
 
 def sentence(text: str) -> str:

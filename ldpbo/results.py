@@ -182,18 +182,17 @@ def holm(p):
 
 
 def code_note(codes, test=""):
-    """Say that other code made a stored table, and which test shows whether it still holds; "" if
-    this code made it.
+    """Say that an earlier code made a stored table, and which test computes a part of it again; ""
+    if this code made it.
 
-    test: the test that computes a part of the table again, "tests/FILE.py::NAME"; timings have
-    none.
+    test: that test, "tests/FILE.py::NAME"; timings have none.
     """
     if set(codes) == {CODE}:
         return ""
     if not test:
-        return "made by other code; no test repeats timings"
+        return "computed by an earlier version of the code; no test repeats timings"
     said = test.partition("::test_")[2].replace("_", " ")
-    return f"made by other code, and valid as long as the test “{said}” passes"
+    return f"computed by an earlier version of the code and checked by the test “{said}”"
 
 
 def stored_note(name):

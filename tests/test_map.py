@@ -79,17 +79,15 @@ def test_clear_differences_are_counted_by_their_sign_and_a_larger_one_would_be_s
         "worse": 1,
         "worse-private": 1,
     }
-    assert counts == expected | {"worse-all": 2, "all": 4}
+    assert counts == expected | {"worse-all": 2, "better-all": 1, "better-PE": 0, "all": 4}
+    assert tables.counts(found.assign(mean=-found["mean"]), "order")["better-PE"] == 1
     for setting in ("order", "tuned"):
         part = tables.counts(found, setting)
         counts |= {f"{key}-{setting}": value for key, value in part.items()}
-    said = tables.in_words(counts)
-    assert said["better-order-words"] == "one of the three"
-    assert said["worse-tuned-words"] == "neither"
-    assert said["better-public-order-words"] == "one of the two"
-    assert said["worse-public-order-words"] == "neither"
-    assert said["worse-private-order-words"] == "all one"
-    assert said["verdict"] == "No, it depends on them"
+    public = tables.without_privacy(counts)
+    assert [public[f"{kind}-public-order"] for kind in ("pairs", "better", "worse")] == [2, 1, 0]
+    assert [public[f"{kind}-public-tuned"] for kind in ("pairs", "better", "worse")] == [2, 0, 0]
+    assert tables.verdict(counts) == "No, it depends on them"
     assert tables.verdict(counts | {"better-order": 0}) == "No"
     assert tables.verdict(counts | {"worse-order": 0}) == "Nothing here speaks against it"
     seen = tables.visible(found, "order", 8, 0.05)
@@ -97,6 +95,41 @@ def test_clear_differences_are_counted_by_their_sign_and_a_larger_one_would_be_s
     # a difference of that size, with that error, has the p-value that Holm's first step asks for
     needed = tables.errors_needed(len(found), 8, 0.05)
     assert results.holm([2 * _tail(needed, 7)] + [1.0] * 5)[0] == pytest.approx(0.05)
+
+
+def test_the_smallest_clear_difference_is_told_in_its_standard_errors():
+    head = ["mean", "low", "high", "clear"]
+    half = 2.364624  # of a 95 % interval of eight values, in standard errors
+    rows = [(0.7, 0.7 - 0.1 * half, 0.7 + 0.1 * half, True)]
+    rows += [(-3.0, -3.0 - 0.5 * half, -3.0 + 0.5 * half, True), (0.1, -0.9, 1.1, False)]
+    found = pd.DataFrame(rows, columns=head)
+    assert tables.least_clear(found, 8) == pytest.approx(6.0, rel=1e-5)
+    final = results.sweep_with_ata("judge").query("T == 20_000")
+    found = tables.differences(final)
+    found["clear"] = results.holm(found["p"]) < 0.05
+    first_step = tables.errors_needed(len(found), 8, 0.05)
+    assert tables.least_clear(found, 8) < first_step  # later steps of Holm's method ask for less
+
+
+def plain_curves(shares):
+    """GP-UCB's private line over three factors; shares: {factor: regret on each seed}."""
+    rows = [
+        ("Laplace", "GP-UCB", scale, seed, share)
+        for scale, pair in shares.items()
+        for seed, share in enumerate(pair)
+    ]
+    return pd.DataFrame(rows, columns=["kind", "name", "beta_scale", "seed", "share"])
+
+
+def test_the_jumps_of_a_line_are_those_of_every_seed():
+    """A fall on one of the seeds alone is not spoken of."""
+    both = plain_curves({0.1: (0.8, 0.3), 0.2: (0.8, 0.9), 0.5: (0.3, 0.4)})
+    assert tables.jumps(both) == (
+        "With privacy its two seeds lie 0.50 apart at factor 0.1 (thin bar). "
+        "That it does far worse at 0.2 than at 0.5 is so on both."
+    )
+    one = plain_curves({0.1: (0.8, 0.3), 0.2: (0.8, 0.9), 0.5: (0.3, 0.8)})
+    assert tables.jumps(one).endswith("(thin bar).")
 
 
 def _tail(t, freedom):
@@ -263,25 +296,45 @@ def test_who_is_first_is_counted_by_who_is_tuned():
 
 def test_lessons_of_a_table_that_one_can_read():
     frame = made_up(
-        {("2d", None, 0.1, 1): -0.4, ("2d", None, 1.0, 1): 0.3, ("2a", "one bit", 1.0, 1): 9.0}
+        {
+            ("2d", None, 0.1, 1): -0.4,
+            ("2d", None, 1.0, 1): 0.3,
+            ("2a", "one bit", 0.1, 1): 0.0,
+            ("2a", "one bit", 1.0, 1): 9.0,
+        }
     )
     rows = frame["name"].isin(["TGP", "ATA"]) & (frame["beta_scale"] == 1.0)
+    rows &= frame["panel"] == "2d"
     frame.loc[rows, "share"] += 0.2  # TGP 0.5 and 0.7, ATA 0.7 and 0.9, MoMA 0.1 and 0.8
     tuned = {("tuned", "TGP"): 0.55, ("tuned", "ATA"): 0.75, ("tuned", "MoMA"): 0.5}
     final = judged(tuned).query("panel == '2d'")
     found = tables.lessons(frame, final)
-    assert found["by-width"] == pytest.approx(0.2)
-    assert found["by-learner"] == pytest.approx((0.6 + 0.2) / 2)
+    assert found["by-width-public"] == pytest.approx(0.2)
+    assert found["by-learner-public"] == pytest.approx(0.2)
+    assert found["by-width-bit"] == 0 and found["by-learner-bit"] == pytest.approx(9.0)
+    assert found["by-head"] == "The width matters as much as the learner."
     assert found["seen"] == pytest.approx((0.5 + 0.7 + 0.1) / 3)
     assert found["fresh"] == pytest.approx(0.6)
 
 
-def test_on_the_stored_tables_the_width_matters_more_than_the_learner_and_the_lines_cross():
-    """What the page says in words of its own."""
+def test_what_matters_more_is_said_only_if_it_does_with_every_kind_of_report():
+    much, little = pd.Series([0.4, 0.5]), pd.Series([0.1, 0.2])
+    mixed = pd.Series([0.1, 0.6])
+    assert tables.width_or_learner(much, little) == "The width matters more than the learner."
+    assert tables.width_or_learner(little, much) == "The learner matters more than the width."
+    assert tables.width_or_learner(much, mixed) == "The width matters as much as the learner."
+
+
+def test_on_the_stored_tables_the_width_matters_as_much_as_the_learner_and_the_lines_cross():
+    """What the page says in words of its own; only with Laplace reports does the width decide."""
     short = results.sweep_with_ata("map").query("T == 20_000")
     final = results.sweep_with_ata("judge").query("T == 20_000")
     found = tables.lessons(short, final)
-    assert found["by-width"] > 2 * found["by-learner"]
+    assert found["by-head"] == "The width matters as much as the learner."
+    assert found["by-width-private"] > 2 * found["by-learner-private"]
+    assert found["by-width-bit"] < found["by-learner-bit"] < 1.5 * found["by-width-bit"]
+    public = found["by-learner-public"], found["by-width-public"]
+    assert public[0] == pytest.approx(public[1], rel=0.1)
     assert found["fresh"] > found["seen"]
     for _, part in tables.by_privacy(short).groupby("kind"):
         part = part[part["name"] != "GP-UCB"]

@@ -42,7 +42,7 @@ def parameters(panel):
 
 def test_the_stored_results_are_those_of_this_code_or_carry_a_mark():
     """Who does not have the data may change the core all the same; `make originals` renews them."""
-    marked = "made by other code" in originals.note()
+    marked = "computed by an earlier version of the code" in originals.note()
     assert marked == (STORED["code"] != results.CODE)
 
 
@@ -188,12 +188,12 @@ def test_results_of_another_code_are_marked_in_words_and_those_of_this_code_are_
     monkeypatch.setattr(results, "CODE", "0" * 12)
     note = originals.note()
     assert note.endswith(
-        "; made by other code, and valid as long as the test “one stored panel is computed again "
-        "exactly” passes"
+        "; computed by an earlier version of the code and checked by the test “one stored panel is "
+        "computed again exactly”"
     )
     assert "T = 20000, 10 trials, seed 2021" in note
     mixed = results.code_note(["b" * 12, "a" * 12, "0" * 12])
-    assert mixed == "made by other code; no test repeats timings"
+    assert mixed == "computed by an earlier version of the code; no test repeats timings"
     monkeypatch.setattr(results, "CODE", stored)
     assert "test" not in originals.note() and results.code_note([stored]) == ""
 

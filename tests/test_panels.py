@@ -9,6 +9,7 @@ import pytest
 import ldpbo_core as core
 from ldpbo import originals, panels, results
 from notebooks.experiments import ranking
+from notebooks.moma import cost
 from notebooks.panel import change, parameters, words
 
 PAIRS = [("TGP", "ATA"), ("TGP", "MoMA"), ("ATA", "MoMA")]
@@ -128,12 +129,34 @@ def test_headlines_on_the_papers_own_data(panel):
 def test_a_page_without_privacy_does_not_speak_of_protection():
     assert "protected" not in words.told_text(None) and "curator" not in words.told_text(None)
     assert "protected" in words.told_text(0.5)
+    source = parameters.make_problem("synthetic", "se", 0.2, None)
+    text = words.told_text(None, source)
+    assert "protected" not in text and "curator" not in text
+
+
+def test_on_synthetic_data_only_b_is_computed_from_f_and_the_noise_is_named():
+    """What follows from the law of the noise needs no f; checked on draws of it."""
+    private = words.told_text(1.0, parameters.make_problem("synthetic", "matern", 0.2, 1.0))
+    assert private.startswith("$B$ is computed from the very function that is to be protected")
+    assert "$R=1$ is known from the noise, which is uniform on $[-1,1]$." in private
+    source = parameters.make_problem("synthetic", "se", 0.2, None)
+    text = words.told_text(None, source)
+    assert "Student's $t$ with three degrees of freedom" in text and "$c=3$" in text
+    assert "$v=B^2+3$" in text
+    for seed in (0, 1):
+        problem = source(seed)
+        assert problem.noise == "t3" and (problem.c, problem.v) == (3.0, problem.B**2 + 3)
+    light = parameters.make_problem("light", "", None, 0.5)
+    assert words.told_text(0.5, light) == words.told_text(0.5)
 
 
 def test_an_interval_that_excludes_0_does_not_read_as_if_it_touched_it():
     assert words.estimate(-0.21, -0.4159, -0.0007) == "−0.210 [−0.416, −0.001], borderline"
     assert words.estimate(0.019, 0.0004, 0.0371) == "0.0190 [0.0004, 0.0371], borderline"
-    assert words.estimate(-0.21, -0.4159, 0.003) == "−0.21 [−0.42, 0.00]"
+    assert words.estimate(-0.21, -0.4159, 0.003) == "−0.210 [−0.416, 0.003]"
+    assert words.estimate(0.0091, -0.00087, 0.019) == "0.009 [−0.001, 0.019]"
+    assert words.estimate(-0.00001, -0.001008, 0.000988) == "0.000 [−0.001, 0.001]"
+    assert words.estimate(0.5, 0.0, 1.0) == "0.50 [0.00, 1.00]"
     assert words.estimate(0.5, 0.4, 0.6) == "0.50 [0.40, 0.60]"
     assert words.estimate(0.5, float("nan"), float("nan")) == "0.50"
 
@@ -181,6 +204,72 @@ def test_the_cost_of_exploring_is_read_from_the_first_quarter():
     assert "costs no more than" in words.plays_text(cheap, ["TGP", "ATA"], 1.0)
 
 
+def test_where_nobody_explores_more_than_uniform_play_it_says_so():
+    plays = {"arms": [5, 5, 5, 5], "loss": [1.2, 1.1, 0.9, 0.8]}
+    plays |= {"TGP (beta x 1)": [0.17, 0.3, 0.3, 0.23], "ATA (beta x 1)": [0.1, 0.3, 0.3, 0.3]}
+    text = words.plays_text(pd.DataFrame(plays), ["TGP", "ATA"], 1.0)
+    assert text.endswith(
+        "At order constants: nobody more than uniform play (25\u00a0%): the most is TGP's "
+        "17\u00a0%. A play there loses 1.20 times the average of all arms, and the learners have "
+        "seen it."
+    )
+    cheap = pd.DataFrame(plays | {"loss": [0.7, 1.1, 1.1, 1.1]})
+    assert words.plays_text(cheap, ["TGP", "ATA"], 1.0).endswith("than a play at random.")
+
+
+def test_what_sigma_alone_loses_is_said_of_each_kind_of_data():
+    share = "sigma alone, relative regret"
+    one = pd.DataFrame({"data": ["synthetic, SE kernel"] * 4, share: [1.17] * 4})
+    assert words.alone_text(one).endswith(
+        "level of learning nothing: a learner that looks at "
+        "$\\sigma$ alone, and never at a reward, has 1.17 here."
+    )
+    data = ["original fin.csv"] * 4 + ["stand-in light.csv"] * 4
+    both = pd.DataFrame({"data": data, share: [1.207] * 4 + [0.856] * 4})
+    said = "a reward, has 1.21 on the original data and 0.86 on the stand-in data."
+    assert words.alone_text(both).endswith(said)
+    assert words.alone_text(both.assign(**{share: 1.003})) == (
+        "A learner that looks at $\\sigma$ alone, and never at a reward, has 1.00 here, too."
+    )
+
+
+def test_the_verdict_stands_beside_the_quotation():
+    wins, loses = rows(0.5, 0.6, 0.4), rows(0.4, 0.6, 0.5)
+    text = panels.beside_the_paper("2a", {1.0: wins, 0.1: wins})
+    assert text.startswith("The paper says that ") and text.endswith(
+        ". Here: **as the paper says.** MoMA is clearly first at both settings."
+    )
+    assert "Here: **not as the paper says.** At order" in panels.beside_the_paper(
+        "3a", {1.0: loses}
+    )
+    assert "Here, of MoMA: **" in panels.beside_the_paper("2d", {1.0: loses})
+    assert panels.beside_the_paper("", {1.0: wins}) == ""
+    alone = panels.beside_the_paper("2a", {1.0: {"TGP": (0.5, 0.4, 0.6)}})  # MoMA was not run
+    assert alone == f"The paper says that {panels.paper_text('2a')}."
+
+
+def test_moma_is_not_called_clearly_first_in_none_where_it_is_first_in_none():
+    assert ranking.lead_words({"MoMA-first": 0, "MoMA-clear": 0}, 9) == "first in none of the nine"
+    found = {"MoMA-first": 2, "MoMA-clear": 1}
+    assert ranking.lead_words(found, 9) == "clearly first in one of the nine"
+
+
+@pytest.mark.parametrize(
+    "one, many, single, beside",
+    [
+        (0.9, 1.9, "better than", "no better than"),
+        (0.9, 1.7, "better than", "better than"),
+        (2.0, 1.9, "not always better than", "no better than"),
+    ],
+)
+def test_what_the_median_costs_is_read_from_the_errors_on_private_reports(
+    one, many, single, beside
+):
+    errors = {("private", 1): [one], ("private", 13): [many - 0.1, many + 0.1]}
+    errors |= {("Student", 1): [9.0], ("Student", 13): [0.0]}
+    assert cost.in_words(errors, [1, 13], 1.8) == {"single": single, "beside": beside}
+
+
 def test_one_thing_changed_is_what_the_reader_will_see():
     source = parameters.make_problem("synthetic", "se", 0.2, 1.0)
     options = parameters.OPTIONS | dict(eps=1.0, trials=2, seed=1, beta_scale=1.0)
@@ -192,7 +281,7 @@ def test_one_thing_changed_is_what_the_reader_will_see():
         )
     text = change.text({"TGP": 0.9, "ATA": 0.5}, {"TGP": 0.8, "ATA": 0.6}, 60, 2, 1.0, 1.0)
     assert "once as it is and once with `-p eps 4`" in text
-    assert "TGP from 0.90 to 0.80 and ATA from 0.50 to 0.60. It falls for TGP." in text
+    assert "TGP from 0.90 to 0.80 and ATA from 0.50 to 0.60. It falls for TGP, not for ATA." in text
     longer = change.text({"TGP": 0.5}, {"TGP": 0.6}, 60, 2, None, 1.0)
     assert "once with `-p T 60` and once with `-p T 240`" in longer
     assert "It falls for nobody." in longer

@@ -132,6 +132,12 @@ def first_words(ranks):
     return f"first in {panels.some_of(int(first.sum()), total)} panels, clearly in {few}"
 
 
+def lead_words(found, total):
+    """Say in how many panels MoMA is clearly first, or that it is first in none."""
+    kind = "clearly first" if found["MoMA-first"] else "first"
+    return f"{kind} in {panels.some_of(found['MoMA-clear'], total)}"
+
+
 def in_words(first, second):
     """Write the `moma_counts` of two settings: "none of the six panels at either setting"."""
     totals = {"moma-public": 3, "moma-private": 6, "original-public": 2, "original-private": 4}

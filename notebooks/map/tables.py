@@ -10,6 +10,7 @@ from ldpbo import experiments, originals, panels, results, show
 PAPER = ("TGP", "ATA", "MoMA")
 PLAIN = "GP-UCB"
 RIVALS = ("TGP", "ATA", PLAIN, "PE")
+CLEAR_FALL = 0.2  # of uniform play's regret: a smaller fall is not spoken of
 KINDS = {"laplace": "Laplace", "one bit": "one bit", "": "not private"}
 
 
@@ -63,6 +64,25 @@ def idea_words(curves):
     widest = wide.loc[wide.index.max(), list(PAPER)]
     found |= {"idea-low": float(widest.min()), "idea-high": float(widest.max())}
     return found | {"idea-widest": f"{wide.index.max():g}"}
+
+
+def jumps(curves):
+    """Say of GP-UCB's private line in `by_privacy` where its seeds are farthest apart, and between
+    which neighbouring factors it falls most on all of them."""
+    part = curves[(curves["kind"] == "Laplace") & (curves["name"] == PLAIN)]
+    wide = part.pivot_table(index="beta_scale", columns="seed", values="share")
+    spread = wide.max(axis=1) - wide.min(axis=1)
+    text = (
+        f"With privacy its {panels.word(wide.shape[1])} seeds lie {spread.max():.2f} apart at "
+        f"factor {spread.idxmax():g} (thin bar)."
+    )
+    falls = (-wide.diff().iloc[1:]).min(axis=1)
+    if falls.max() < CLEAR_FALL:
+        return text
+    after = falls.idxmax()
+    before = wide.index[wide.index < after].max()
+    which = {2: "both"}.get(wide.shape[1], "all")
+    return f"{text} That it does far worse at {before:g} than at {after:g} is so on {which}."
 
 
 def _on_every_seed(first, always):
@@ -149,8 +169,9 @@ def region(gap):
 
 
 def differences(final):
-    """Compare MoMA with each rival on the same users: a row for each setting, panel, curator and
-    rival, with mean, interval, and whether it is clear after Holm's correction over all rows."""
+    """Compare MoMA with each rival on the same seeds: a row for each setting, panel, curator and
+    rival, with mean, interval and p. The same seed is the same users, but for elimination: same f,
+    other draws."""
     rows = []
     for setting in ("tuned", "order"):
         part = final[final["setting"] == setting]
@@ -170,6 +191,7 @@ def counts(found, setting):
     better = paper["clear"] & (paper["mean"] < 0)
     worse = paper["clear"] & (paper["mean"] > 0)
     worse_of_all = part["clear"] & (part["mean"] > 0)
+    better_of_all = part["clear"] & (part["mean"] < 0)
     private = paper["curator"] != ""
     return {
         "pairs": len(paper),
@@ -179,6 +201,8 @@ def counts(found, setting):
         "worse": int(worse.sum()),
         "worse-private": int((worse & private).sum()),
         "worse-all": int(worse_of_all.sum()),
+        "better-all": int(better_of_all.sum()),
+        "better-PE": int((better_of_all & (part["rival"] == "PE")).sum()),
         "all": len(part),
     }
 
@@ -210,18 +234,21 @@ def visible(found, setting, seeds, level):
     return float(np.median(error)) * errors_needed(len(found), seeds, level)
 
 
-def in_words(counts):
-    """Write the clear differences with TGP and ATA as prose does, and what follows from them."""
-    said = {}
+def least_clear(found, seeds):
+    """Compute how many standard errors the smallest clear difference has."""
+    clear = found[found["clear"]]
+    error = (clear["high"] - clear["low"]) / 2 / stats.t.ppf(0.975, seeds - 1)
+    return float((clear["mean"].abs() / error).min())
+
+
+def without_privacy(counts):
+    """Count what is left of all comparisons with TGP and ATA without the private ones."""
+    found = {}
     for setting in ("order", "tuned"):
-        total = {"": counts[f"pairs-{setting}"], "-private": counts[f"pairs-private-{setting}"]}
-        total["-public"] = total[""] - total["-private"]
-        for side in ("better", "worse"):
-            number = {part: counts[f"{side}{part}-{setting}"] for part in ("", "-private")}
-            number["-public"] = number[""] - number["-private"]
-            for part, count in number.items():
-                said[f"{side}{part}-{setting}-words"] = panels.some_of(count, total[part])
-    return said | {"verdict": verdict(counts)}
+        for kind in ("pairs", "better", "worse"):
+            all_of, private = (counts[f"{kind}{part}-{setting}"] for part in ("", "-private"))
+            found[f"{kind}-public-{setting}"] = all_of - private
+    return found
 
 
 def verdict(counts):
@@ -271,20 +298,37 @@ def lessons(short, final):
     """Measure what the width does, and what tuning promises.
 
     by-width: how far a learner's regret moves from factor 0.1 to 1, in the median learner and
-    panel; by-learner: how far the three are apart, in the median panel and factor; seen, fresh: the
-    mean regret of tuned learners on the seeds that chose their factor and on others.
+    panel; by-learner: how far the three are apart at factor 1, in the median panel; either without
+    privacy, with Laplace and with one-bit reports; seen, fresh: the mean regret of tuned learners
+    on the seeds that chose their factor and on others.
     """
+    kind = short["curator"].fillna("").map(KINDS)
+    every = short[short["name"].isin(PAPER)].groupby([kind, "panel", "name", "beta_scale"])
+    every = every["share"].mean().rename_axis(index={"curator": "kind"})
+    by_factor = every.unstack("beta_scale")
+    moves = (by_factor[1.0] - by_factor[0.1]).abs().groupby(level="kind").median()
+    order = by_factor[1.0].unstack("name")
+    apart = (order.max(axis=1) - order.min(axis=1)).groupby(level="kind").median()
+    found = {"by-head": width_or_learner(moves, apart)}
+    for key, kind in (("public", "not private"), ("private", "Laplace"), ("bit", "one bit")):
+        if kind in moves:
+            found |= {f"by-width-{key}": float(moves[kind])}
+            found |= {f"by-learner-{key}": float(apart[kind])}
     mean = _as_in_the_paper(short).groupby(["panel", "name", "beta_scale"])["share"].mean()
     tuned = _as_in_the_paper(final[final["setting"] == "tuned"])
     fresh = tuned.groupby(["panel", "name", "beta_scale"])["share"].mean()
-    by_factor = mean.unstack("beta_scale")
-    by_name = mean.unstack("name")
-    return {
-        "by-width": float((by_factor[1.0] - by_factor[0.1]).abs().median()),
-        "by-learner": float((by_name.max(axis=1) - by_name.min(axis=1)).median()),
-        "seen": float(mean.loc[fresh.index].mean()),
-        "fresh": float(fresh.mean()),
-    }
+    seen = float(mean.loc[fresh.index].mean())
+    return found | {"seen": seen, "fresh": float(fresh.mean())}
+
+
+def width_or_learner(moves, apart):
+    """Say which of the two matters more; "as much as" if that depends on the kind of report."""
+    ratio = moves / apart
+    if ratio.min() > 1.5:
+        return "The width matters more than the learner."
+    if ratio.max() < 1 / 1.5:
+        return "The learner matters more than the width."
+    return "The width matters as much as the learner."
 
 
 def against(found, rival, setting):

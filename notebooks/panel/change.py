@@ -36,7 +36,10 @@ def text(before, after, T, trials, eps, setting):
         pair = f"as it is and once with `-p eps {TIMES * eps:g}`"
     moves = [f"{who} from {x:.2f} to {after[who]:.2f}" for who, x in before.items()]
     fallen = [who for who, x in before.items() if after[who] < x]
+    others = [who for who in before if who not in fallen]
     who = panels.listed(fallen) if fallen else "nobody"
+    if fallen and others:
+        who += f", not for {panels.listed(others)}"
     return (
         f"Run the line below with {size}, once {pair}. On the data of this build regret over that "
         f"of uniform play goes, {panels.at(setting)}: {panels.listed(moves)}. It falls for {who}. "

@@ -2,6 +2,11 @@
 
 from ldpbo import panels, results, show
 
+NOISE = {
+    "uniform": "uniform on $[-{R:g},{R:g}]$",
+    "t3": "Student's $t$ with three degrees of freedom",
+}
+
 
 def data_text(data, both):
     """Say on which data the results of a page were made, and in which order they stand."""
@@ -25,12 +30,14 @@ def caption(data):
 
 
 def estimate(mean, low, high):
-    """Write a mean with its interval; one that only just excludes 0 has the digits that show it."""
-    nearest = min(abs(low), abs(high))
-    if not low * high > 0 or nearest >= 0.005:
+    """Write a mean with its interval, with the digits that show the sign of either end; one that
+    only just excludes 0 is called borderline."""
+    nearest, excluded = min(abs(low), abs(high)), low * high > 0
+    if not 0 < nearest < 0.005:
         return show.estimate(mean, low, high)
     digits = next((n for n in (3, 4) if nearest >= 0.5 * 10**-n), 5)
-    text = f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}], borderline"
+    mean, low, high = (f"{round(x, digits) + 0.0:.{digits}f}" for x in (mean, low, high))
+    text = f"{mean} [{low}, {high}]" + (", borderline" if excluded else "")
     return show.typeset(text).replace("-", "−")
 
 
@@ -76,13 +83,32 @@ def plays_text(plays, names, setting):
     most = max(shares, key=shares.get)
     arms = plays["arms"].iloc[0] / plays["arms"].sum()
     loss = plays["loss"].iloc[0]
-    cost = "more" if loss > 1 else "no more"
+    cost = f"A play there loses {loss:.2f} times the average of all arms"
+    more = f"it costs {'more' if loss > 1 else 'no more'} than a play at random"
+    if shares[most] > arms:
+        who = f"{most}, with {shares[most]:.0%} of its rounds (uniform play: {arms:.0%}). "
+        who += f"{cost}: {more}."
+    else:
+        who = (
+            f"nobody more than uniform play ({arms:.0%}): the most is {most}'s {shares[most]:.0%}. "
+        )
+        who += f"{cost}, and the learners have seen it." if loss > 1 else f"{cost}: {more}."
     return (
         "Who plays most in the quarter of the arms with the largest σ, and what does it cost? "
-        f"{panels.sentence(panels.at(setting))[:-1]}: {most}, with {shares[most]:.0%} of its "
-        f"rounds (uniform play: {arms:.0%}). A play there loses {loss:.2f} times the "
-        f"average of all arms: it costs {cost} than a play at random."
+        f"{panels.sentence(panels.at(setting))[:-1]}: {who}"
     ).replace("%", "\u00a0%")
+
+
+def alone_text(plays):
+    """Say what a learner loses that looks at σ alone, on each kind of data in `quarters.table`."""
+    found = plays.groupby("data", sort=False)["sigma alone, relative regret"].first()
+    shares = [f"{share:.2f}" for share in found]
+    who = "a learner that looks at $\\sigma$ alone, and never at a reward, has"
+    if set(shares) == {"1.00"}:
+        return f"{panels.sentence(who)[:-1]} 1.00 here, too."
+    parts = [f"{x} on the {results.data_label(data)}" for x, data in zip(shares, found.index)]
+    has = panels.listed(parts) if len(set(shares)) > 1 else f"{shares[0]} here"
+    return f"It is not the level of learning nothing: {who} {has}."
 
 
 def clipped_text(runs, eps):
@@ -93,11 +119,32 @@ def clipped_text(runs, eps):
     return f"In all runs of this page together the curator clipped {panels.word(clipped)} rewards."
 
 
-def told_text(eps):
-    """Say where the bounds come from that the learners and the curator are told."""
+def told_text(eps, source=None):
+    """Say where the bounds come from that the learners and the curator are told.
+
+    source: what `parameters.make_problem` made; a function makes a synthetic problem, whose noise
+    is known.
+    """
+    if callable(source):
+        return _told_synthetic(eps, source(0))
     if eps is None:
         return "$B$, $v$ and $c$ are computed from the function and its rewards, as in the paper."
     return (
         "$B$ and $R$ are computed from the very function and rewards that are to be protected, as "
         "in the paper."
+    )
+
+
+def _told_synthetic(eps, problem):
+    """Say it of a synthetic problem: only B is computed from f."""
+    noise = NOISE[problem.noise].format(R=problem.R)
+    if eps is None:
+        return (
+            "$B$ is computed from the function, as in the paper. The noise is "
+            f"{noise}, and bounds on second moments follow from it: $c={problem.c:g}$ for the "
+            f"noise, $v=B^2+{problem.c:g}$ for the reward."
+        )
+    return (
+        "$B$ is computed from the very function that is to be protected, as in the paper; "
+        f"$R={problem.R:g}$ is known from the noise, which is {noise}."
     )
