@@ -39,8 +39,8 @@ GLUE = re.compile(  # {glue:text}`name:format` and {glue:text}`page::name:format
 
 
 def prose(path: Path) -> list[str]:
-    """Read the text of a page: a Markdown file, or the Markdown cells of a notebook."""
-    if path.suffix == ".md":
+    """Read the text of a page: a file, or the Markdown cells of a notebook."""
+    if path.suffix != ".ipynb":
         return [path.read_text("utf-8")]
     cells = json.loads(path.read_text("utf-8"))["cells"]
     return ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
@@ -49,7 +49,7 @@ def prose(path: Path) -> list[str]:
 def with_prose(path: Path, change) -> bytes:
     """Apply a function to the text, or to each Markdown cell, of a page -> its new content."""
     texts = iter([change(text) for text in prose(path)])
-    if path.suffix == ".md":
+    if path.suffix != ".ipynb":
         return next(texts).encode()
     notebook = json.loads(path.read_text("utf-8"))
     for cell in notebook["cells"]:
@@ -89,13 +89,14 @@ def glued(path: Path) -> dict:
 
 
 def substitute(source: Path) -> dict[Path, bytes]:
-    """Replace the names of glued numbers, and cited lines of code, in the prose of all pages.
+    """Replace the names of glued numbers, and cited lines of code, in pages and the ledger's data.
 
     -> {page: new content}
     """
     values = {path.stem: glued(path) for path in source.glob("book/pages/*.ipynb")}
     made = {}
-    for path in [*source.glob("book/*.md"), *source.glob("book/pages/*.ipynb")]:
+    ledgers = source.glob("book/_static/claims.json")
+    for path in [*source.glob("book/*.md"), *source.glob("book/pages/*.ipynb"), *ledgers]:
 
         def numbers(text, page=path.stem):
             text = citations.substitute(text)
