@@ -2040,7 +2040,8 @@ def make(
     T: horizon; None plays for ever (GP-UCB, and PE with schedule="double").
     eps: None for the non-private twin. With eps (or a `curator`) alpha = 1, and v and c follow from
         B, R and the noise.
-    constants: "order" has the theorems' orders with constant 1, and nothing is proved of it;
+    constants: "order" has the theorems' orders with constant 1, and nothing is proved of it.
+        Deviation: it is the default, as the experiments are "order-wise similar" (Erratum C14).
         "printed" has the constants that the paper prints (TGP, ATA, MoMA); "proved" has a width
         with a proof in the book, for B >= the RKHS norm of f (TGP, MoMA, GP-UCB, PE).
     lam: ridge; None is the matched one, (s/B)^2 with s the size of the reports' noise, and PE's

@@ -924,6 +924,89 @@ def test_no_drift_after_200_000_rounds(name):
     assert len(set(arms)) >= 3
 
 
+def kept(thing, seen):
+    """Count the numbers and objects that a learner holds, its problem and generator left out."""
+    if id(thing) in seen or isinstance(thing, (core.Problem, np.random.Generator)):
+        return 0
+    seen.add(id(thing))
+    if isinstance(thing, np.ndarray):
+        return thing.size
+    inside = vars(thing) if hasattr(thing, "__dict__") else thing
+    if isinstance(inside, dict):
+        inside = list(inside.values())
+    if not isinstance(inside, (list, tuple)):
+        return 0
+    return len(inside) + sum(kept(x, seen) for x in inside)
+
+
+@mark.parametrize("eps", [None, 1.0])
+@algorithms_of_the_paper
+def test_what_a_learner_keeps_does_not_grow_with_the_rounds(name, eps):
+    """C-complexity: no list of plays or rewards grows with t, however long the run.
+
+    The largest state of rounds 4,097 to 8,192 is no larger than that of the rounds before them. (It
+    comes and goes: ATA puts aside what may still be truncated, until it may not.)
+    """
+    x = np.arange(1, 7) / 6
+    arms = problem(matern(x, 0.3), np.cos(5 * x) / 2)
+    settings = {} if name == "TGP" else dict(q=inf, **epochs(name, 5))
+    k = 5 if name == "MoMA" else 1
+    learner = core.make(name, arms, 8192, eps=eps, rng=3, **settings)
+    most = dict.fromkeys((4096, 8192), 0)
+    for t, y in enumerate(rewards(8192, eps), 1):
+        learner.tell(y, arm=(t - 1) // k % 6)
+        window = next(end for end in most if t <= end)
+        most[window] = max(most[window], kept(learner, set()))
+    assert most[8192] <= most[4096] < 8192
+
+
+class Threshold(np.float64):
+    """A number that counts how often something is compared with it."""
+
+    comparisons = 0
+
+    def __ge__(self, other):
+        Threshold.comparisons += 1
+        return float(self) >= other
+
+
+@algorithms_of_the_paper
+def test_the_pseudo_code_makes_as_many_comparisons_and_updates_as_the_page_counts(
+    name, monkeypatch
+):
+    """C-complexity, on the literal programs: what a round of each algorithm does as printed.
+
+    ATA compares m products of each of t rewards with its threshold and draws a new dictionary in
+    every round; TGP makes one comparison and MoMA none, and MoMA draws a dictionary once in k.
+    """
+    T, k, m = 60, 5, 4
+    settings = {} if name == "TGP" else dict(q=inf, **epochs(name, k))
+    K = se(np.arange(m) / m, 0.3)
+    slow = o.oracle(name, K, T, eps=1.0, rng=default_rng(3), **MOMENTS, **settings)
+    drawn = []
+    sketch = slow.sketch
+    monkeypatch.setattr(slow, "sketch", lambda played: (drawn.append(len(played)), sketch(played)))
+    if name == "TGP":
+        threshold = slow.threshold
+        monkeypatch.setattr(slow, "threshold", lambda t: Threshold(threshold(t)))
+    if name == "ATA":
+        schedule = slow.schedule
+
+        def counted(t):
+            schedule(t)
+            slow.b = Threshold(slow.b)
+
+        monkeypatch.setattr(slow, "schedule", counted)
+    monkeypatch.setattr(Threshold, "comparisons", 0)
+    expected = 0
+    for t, y in enumerate(rewards(T, 1.0), 1):
+        slow.feed(t // k % m, y)
+        expected += {"TGP": 1, "ATA": slow.m * t, "MoMA": 0}[name]
+    assert Threshold.comparisons == expected
+    assert len(drawn) == {"TGP": 0, "ATA": T, "MoMA": T // k}[name]
+    assert slow.m == (0 if name == "TGP" else m)
+
+
 def test_no_drift_with_a_small_ridge():
     """lam = 1e-3, 60,000 plays on a near-singular kernel.
 

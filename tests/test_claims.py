@@ -126,6 +126,9 @@ def test_the_summary_counts_the_rows():
         "be tested."
     )
     assert sentence in LEDGER.splitlines()
+    words = ["none", "one", "two", "three", "four", "five"]
+    tested = sum(bool(re.search(NAMED_TEST, row[3])) for row in ROWS)
+    assert f"All rows but {words[len(ROWS) - tested]} name a test;" in LEDGER
 
 
 def stored_regret(part, panel, scale, name):

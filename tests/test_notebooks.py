@@ -356,3 +356,20 @@ def test_the_python_of_the_readme_runs_and_the_table_is_learned(file, monkeypatc
             assert (share < 0.9).all()
             assert "regret/uniform: GP-UCB 0." in capsys.readouterr().out
     assert "read_table" in text and "low=" in text and "recipe" in text
+
+
+@pytest.mark.parametrize("page", ["onebit", "private"])
+def test_the_python_that_a_page_offers_for_copying_runs_by_itself(page, capsys):
+    """One bit: each user is asked and answers with one bit. Private: the paper's curator leaks."""
+    prose = "\n".join(
+        "".join(c["source"]) for c in cells(ROOT / f"notebooks/{page}.ipynb", "markdown")
+    )
+    (block,) = re.findall(r"```python\n(.*?)```", prose, flags=re.S)
+    names = {}
+    exec(compile(block, page, "exec"), names)
+    if page == "onebit":
+        assert names["learner"].t == 1000
+        assert names["problem"].F + names["problem"].R < names["device"].scale
+    else:
+        assert names["verdict"].eps_low > names["mine"].eps
+        assert "flagged=True" in capsys.readouterr().out

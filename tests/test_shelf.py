@@ -279,6 +279,29 @@ def test_the_first_page_has_the_ledger_as_one_bar_and_the_version_of_the_citatio
     assert len(re.findall(r"\*To (?:read|skim): \d+ minutes", text)) == 3
 
 
+def test_the_ledger_as_data_is_plain_text_but_for_formulas():
+    """Nothing of Markdown is left: roles, links, code; glued numbers come with the pages."""
+    rows = shelf.data((ROOT / "book/claims.md").read_text("utf-8"))
+    assert len(rows) > 50
+    glue = re.compile(r"\{glue:\w+\}`[^`]+`")
+    for text in (glue.sub("", cell) for row in rows for cell in row.values()):
+        words = re.sub(r"\$[^$]+\$", "", text)
+        assert not re.search(r"[`{}<>]|\]\(|\*\*", words), text
+    assert "Dubey (2021)" in rows[0]["evidence"]
+    cost = next(row for row in rows if row["claim"] == "C-ata-cost")
+    assert "\u201cWhat the algorithms cost as printed\u201d" in cost["evidence"]
+
+
+def test_glued_numbers_are_written_into_the_ledger_as_data(tmp_path):
+    for folder in ("book/pages", "book/_static"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "book/pages/one.ipynb").write_text(json.dumps(executed(n=3)))
+    ledger = tmp_path / "book/_static/claims.json"
+    ledger.write_text(json.dumps([{"evidence": "in {glue:text}`pages/one.ipynb::n`, β"}]))
+    made = wording.substitute(tmp_path)
+    assert json.loads(made[ledger]) == [{"evidence": "in 3, β"}]
+
+
 def test_a_page_of_the_notation_table_links_to_the_figures_of_its_notebook():
     text = shelf.with_figures("| {figures}`moma` | {figures}`errata` |")
     notebook = (ROOT / "notebooks/moma.ipynb").read_text("utf-8")

@@ -22,9 +22,13 @@ class AuthorsAndYear(BaseLabelStyle):
 
 def label(entry):
     """Write authors and year of an entry: "Cai and Scarlett, 2021", "Shao et al., 2018"."""
+    return f"{authors(entry)}, {entry.fields['year']}"
+
+
+def authors(entry):
+    """Name one or two authors of an entry, or the first of more."""
     names = [" ".join(map(str, person.rich_last_names)) for person in entry.persons["author"]]
-    authors = " and ".join(names) if len(names) < 3 else f"{names[0]} et al."
-    return f"{authors}, {entry.fields['year']}"
+    return " and ".join(names) if len(names) < 3 else f"{names[0]} et al."
 
 
 class Style(Alphabetic):

@@ -11,14 +11,16 @@ from collections import Counter
 from pathlib import Path
 
 import yaml
+from pybtex.database import parse_file
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 import api
+import bibliography
 import store
 from store import ROOT
-from wording import minutes
+from wording import minutes, prose
 
 BADGES = {
     "holds": "yes",
@@ -57,7 +59,7 @@ def build(folder: Path) -> dict[Path, Path]:
         "book/claims.md": link_tests(with_bar(ledger(claims), claims)).encode(),
         "book/notation.md": link_tests(with_figures(notation)).encode(),
         "book/index.md": first_page(index, claims).encode(),
-        "book/_static/claims.json": (json.dumps(verdicts(claims), indent=1) + "\n").encode(),
+        "book/_static/claims.json": (json.dumps(data(claims), indent=1) + "\n").encode(),
     }
     sources = [Path(module.__file__) for module in api.MODULES]
     for path in [*sources, *(ROOT / "tests").glob("test_*.py")]:
@@ -102,6 +104,40 @@ def verdicts(claims: str) -> list[dict[str, str]]:
             row = dict(zip(("statement", "verdict", "evidence", "test"), cells, strict=True))
             rows.append({"claim": found[1]} | row)
     return rows
+
+
+def data(claims: str) -> list[dict[str, str]]:
+    """Read the ledger as data: its rows without Markdown, but for formulas.
+
+    Glued numbers are written in later (wording.py).
+    """
+    titles = headings()
+    names = cited_as()
+
+    def plain(text):
+        text = re.sub(r"\{cite:t\}`(\w+)`", lambda found: names[found[1]], text)
+        text = re.sub(r"\{(?:prf:)?ref\}`([^`<]+?) +<[^`]*>`", r"\1", text)
+        text = re.sub(r"\{ref\}`([\w-]+)`", lambda found: f"\u201c{titles[found[1]]}\u201d", text)
+        text = re.sub(r"\[([^]]+)\]\([\w/]+\)", r"\1", text)
+        return re.sub(r"(?<!\})`([^`{]+)`", r"\1", text)
+
+    return [{name: plain(cell) for name, cell in row.items()} for row in verdicts(claims)]
+
+
+def headings() -> dict[str, str]:
+    """Find the sections that have a label -> {label: heading}."""
+    files = [*(ROOT / "book").glob("*.md"), *(ROOT / "notebooks").glob("*.ipynb")]
+    text = "\n\n".join(part for path in files for part in prose(path))
+    return dict(re.findall(r"^\(([\w-]+)\)=\n+#+ (.+)$", text, re.M))
+
+
+def cited_as() -> dict[str, str]:
+    """Read the bibliography -> {key: "Duchi et al. (2013)"}."""
+    entries = parse_file(str(ROOT / "book/references.bib")).entries
+    return {
+        key: f"{bibliography.authors(entry)} ({entry.fields['year']})"
+        for key, entry in entries.items()
+    }
 
 
 def first_page(text: str, claims: str) -> str:

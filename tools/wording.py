@@ -40,8 +40,8 @@ GLUE = re.compile(  # {glue:text}`name:format` and {glue:text}`page::name:format
 
 
 def prose(path: Path) -> list[str]:
-    """Read the text of a page: a Markdown file, or the Markdown cells of a notebook."""
-    if path.suffix == ".md":
+    """Read the text of a page: a file, or the Markdown cells of a notebook."""
+    if path.suffix != ".ipynb":
         return [path.read_text("utf-8")]
     cells = json.loads(path.read_text("utf-8"))["cells"]
     return ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
@@ -50,7 +50,7 @@ def prose(path: Path) -> list[str]:
 def with_prose(path: Path, change) -> bytes:
     """Apply a function to the text, or to each Markdown cell, of a page -> its new content."""
     texts = iter([change(text) for text in prose(path)])
-    if path.suffix == ".md":
+    if path.suffix != ".ipynb":
         return next(texts).encode()
     notebook = json.loads(path.read_text("utf-8"))
     for cell in notebook["cells"]:
@@ -83,15 +83,16 @@ def glued(path: Path) -> dict:
 
 
 def substitute(source: Path) -> dict[Path, bytes]:
-    """Replace the names of glued numbers, and cited lines of code, in the prose of all pages, and
-    below them the hash of the code by that of today's -> {page: new content}.
+    """Replace the names of glued numbers, and cited lines of code, in pages and the ledger's data,
+    and below a page the hash of the code by that of today's -> {page: new content}.
 
     A page is not run again for its last line: its numbers are those that today's code would give.
     """
     values = {path.stem: glued(path) for path in source.glob("book/pages/*.ipynb")}
     code = provenance.code_hash().encode()
     made = {}
-    for path in [*source.glob("book/*.md"), *source.glob("book/pages/*.ipynb")]:
+    ledgers = source.glob("book/_static/claims.json")
+    for path in [*source.glob("book/*.md"), *source.glob("book/pages/*.ipynb"), *ledgers]:
 
         def numbers(text, page=path.stem):
             text = citations.substitute(text)
