@@ -979,7 +979,8 @@ def test_the_pseudo_code_makes_as_many_comparisons_and_updates_as_the_page_count
     ATA compares m products of each of t rewards with its threshold and draws a new dictionary in
     every round; TGP makes one comparison and MoMA none, and MoMA draws a dictionary once in k.
     """
-    T, k, m = 60, 5, 4
+    T = 60
+    k, m = 5, 4
     settings = {} if name == "TGP" else dict(q=inf, **epochs(name, k))
     K = se(np.arange(m) / m, 0.3)
     slow = o.oracle(name, K, T, eps=1.0, rng=default_rng(3), **MOMENTS, **settings)

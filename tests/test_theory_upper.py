@@ -447,7 +447,7 @@ def test_erratum_a5_cross_terms_of_moma_itself_are_not_zero():
     space = page("errata", "a5-cross", "a5-cross-2", "a5-cross-3")
     assert space["cross"][:5].max() < -0.01
     assert abs(space["cross"][5]) < 1e-12  # the last play is the only one nobody reacted to
-    assert abs(np.corrcoef(space["M"].T)[0, 1]) > 1e-3
+    assert abs(np.corrcoef(space["M2"].T)[0, 1]) > 1e-3
 
 
 # ---- the repair (C-moma, C-cor) -----------------------------------------------------------------
