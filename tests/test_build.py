@@ -441,7 +441,9 @@ def test_the_whole_book_is_printed_with_links_that_work_and_only_when_it_changed
         pytest.skip("no chromium")
     clean.write(
         "book/index.md",
-        "(top)=\n# Toy book\n\nHello $x^2$. See {ref}`the top <top>`, [a file](_static/a.html).\n",
+        "(top)=\n# Toy book\n\nHello $x^2$. See {ref}`the top <top>`, [a file](_static/a.html).\n"
+        '\n<details class="hide above-output"><summary>Show</summary>'
+        '<a href="https://example.org/folded">a folded table</a></details>\n',
     )
     clean.write("book/_static/a.html", "<p>not in the PDF</p>")
     assert clean.build("--pdf") == 0, clean.err
@@ -456,6 +458,7 @@ def test_the_whole_book_is_printed_with_links_that_work_and_only_when_it_changed
     assert (
         b"/URI (file:" not in data and b"/Dest" in data
     )  # they lead inside the PDF, not into the folder it was made in
+    assert b"/URI (https://example.org/folded)" in data
     assert clean.build("--pdf") == 0 and pdf.read_bytes() == data
     pdf.write_bytes(data[:100])
     assert (

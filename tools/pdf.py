@@ -20,9 +20,10 @@ figure, table, .MathJax, .cell_output { break-inside: avoid }
 pre { white-space: pre-wrap }
 """
 # Links of the single page name the file it was: they shall lead inside the PDF, and those to other
-# files nowhere. Folded solutions are printed.
+# files nowhere. Folded solutions and tables are printed, folded code is not.
 LINKS = """() => {
-    for (const folded of document.querySelectorAll("details.sd-dropdown")) folded.open = true;
+    const results = "details.sd-dropdown, details.above-output";
+    for (const folded of document.querySelectorAll(results)) folded.open = true;
     for (const link of document.querySelectorAll("a[href]")) {
         const url = new URL(link.href);
         if (url.protocol != "file:") continue;
