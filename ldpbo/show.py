@@ -1,4 +1,4 @@
-"""Pages show things with this: figures that carry their data, tables, numbers for the prose.
+"""Pages use this to show figures that carry their data, tables, and numbers for the prose.
 
     show.figure(figure, "fig-name", data={"t": t, "mean": mean}, note="T = 20000, order constants")
     show.table(["ε", "users"], rows, caption="Users needed")

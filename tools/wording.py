@@ -1,5 +1,4 @@
-"""What the pages say is completed here: numbers that notebooks glued, cited lines, the hash of the
-code, times to read.
+"""The text of the pages is completed here: glued numbers, cited code, its hash, reading times.
 
 render.py applies `substitute` and `part_heads` to the renderer's sources.
 """
@@ -83,10 +82,10 @@ def glued(path: Path) -> dict:
 
 
 def substitute(source: Path) -> dict[Path, bytes]:
-    """Replace the names of glued numbers, and cited lines of code, in pages and the ledger's data,
-    and below a page the hash of the code by that of today's -> {page: new content}.
+    """Write glued numbers and cited lines into pages and the ledger's data -> {page: new content}.
 
-    A page is not run again for its last line: its numbers are those that today's code would give.
+    The hash of the code below a page becomes that of today's: a page is not run again for its last
+    line, since its numbers are those that today's code would give.
     """
     values = {path.stem: glued(path) for path in source.glob("book/pages/*.ipynb")}
     code = provenance.code_hash().encode()
