@@ -1046,7 +1046,7 @@ class TGP(Learner):
 
 
 class WeibullTGP(TGP):
-    """This TGP takes sub-Weibull noise, P(|noise| >= x) <= a exp(-b x^{1/theta}) (Section 4.3)."""
+    """TGP for sub-Weibull noise knows P(|noise| >= x) <= a exp(-b x^{1/theta}) (Section 4.3)."""
 
     def start(self) -> None:
         super().start()
@@ -1581,7 +1581,7 @@ def _checked_sums(counts, sums, left):
 
 
 class SeldomTGP(PlannedLearner, TGP):
-    """This TGP plays an arm, once it is chosen, max(1, ceil(C/leverage)) times; C is `switch`.
+    """Seldom-switching TGP plays an arm it chose max(1, ceil(C/leverage)) times; C is `switch`.
 
     Inside a run sigma falls by sqrt(1+C) at most, so that R_T <= 2 beta_T sqrt(1+C) sum sigma.
     State: root (r, n), root'root = Z'V^{-1}Z with V = lam I + sum zz' over the plays. A root has
@@ -1651,7 +1651,7 @@ class SeldomTGP(PlannedLearner, TGP):
 
 
 class SeldomGPUCB(SeldomTGP, GPUCB):
-    """This GP-UCB plays an arm until det V has grown by the factor 1 + C; C is `switch`.
+    """Seldom-switching GP-UCB plays an arm until det V has grown by 1 + C times; C is `switch`.
 
     On one-bit reports and bounded noise its width holds for every fixed lam, at all rounds at once,
     with and without a horizon.

@@ -293,7 +293,7 @@ class Columns(dict):
 
 
 class Table(NamedTuple):
-    """A table was read from a file; `left_out` has the cells of columns that are not arms."""
+    """A table has the numbers of a file; `left_out` has the cells of columns that are not arms."""
 
     values: np.ndarray  # (rows, arms)
     names: list[str]  # of the arms

@@ -1,4 +1,4 @@
-"""This module designs batches of plays and evaluates them; it knows nothing of privacy.
+"""This module designs batches and evaluates them; it knows nothing of bandits or privacy.
 
 >>> import numpy as np
 >>> Z = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])  # features of three arms

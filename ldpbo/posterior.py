@@ -387,7 +387,7 @@ class Sketch(Posterior):
 
 
 class InverseRoot:
-    """This keeps S = V^{-1/2}, as sum_k w_k (V + s_k)^{-1}, right to 1e-11 (Hale et al. 2008).
+    """An inverse root S is V^{-1/2} = sum_k w_k (V + s_k)^{-1} to within 1e-11 (Hale et al. 2008).
 
     V = E diag(d) E' + the plays since. In the basis E the k-th term is diag(1/(d + s_k)) minus a
     rank one for each row of plays: j plays of one x in a row take hh'/(1/j + x'h) from it, where h

@@ -1,5 +1,7 @@
-"""The API page has a line for every public name of the modules, which opens: signature, docstring,
-link to the source."""
+"""The API page has a line for every public name of the modules.
+
+A line opens, and shows signature, docstring and a link to the source.
+"""
 
 import ast
 import dataclasses
