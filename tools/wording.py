@@ -153,11 +153,16 @@ def part_heads(source: Path) -> dict[Path, bytes]:
             time = f"skim {reading_time(files)} min · work through {working_time(files)} h"
         before = NEEDS[caption].replace("*", "")
         line = f"*{caption}: {count}, {time}. Good to know before: {before}.*"
-        first, *_ = prose(files[0])
-        title, _, rest = first.partition("\n")
-        headed = {first: f"{title}\n\n{line}\n{rest}"}
-        made[files[0]] = with_prose(files[0], lambda text, headed=headed: headed.get(text, text))
+        made[files[0]] = with_line(files[0], line)
     return made
+
+
+def with_line(path: Path, line: str) -> bytes:
+    """Put a line below the title of a page -> its new content."""
+    first = prose(path)[0]
+    title, _, rest = first.partition("\n")
+    headed = f"{title}\n\n{line}\n{rest}"
+    return with_prose(path, lambda text: headed if text == first else text)
 
 
 def pages_of(part: dict, source: Path) -> list[Path]:
