@@ -1046,7 +1046,7 @@ class TGP(Learner):
 
 
 class WeibullTGP(TGP):
-    """TGP for sub-Weibull noise knows P(|noise| >= x) <= a exp(-b x^{1/theta}) (Section 4.3)."""
+    """TGP for sub-Weibull noise assumes P(|noise| >= x) <= a exp(-b x^{1/theta}) (Section 4.3)."""
 
     def start(self) -> None:
         super().start()
@@ -1651,7 +1651,7 @@ class SeldomTGP(PlannedLearner, TGP):
 
 
 class SeldomGPUCB(SeldomTGP, GPUCB):
-    """Seldom-switching GP-UCB plays an arm until det V has grown by 1 + C times; C is `switch`.
+    """Seldom-switching GP-UCB plays an arm until det V has grown (1 + C)-fold; C is `switch`.
 
     On one-bit reports and bounded noise its width holds for every fixed lam, at all rounds at once,
     with and without a horizon.
