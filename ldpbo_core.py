@@ -1,8 +1,8 @@
-"""Local differential privacy for Bayesian optimisation: the algorithms of Zhou & Tan.
+"""This module implements Zhou & Tan, "Local Differential Privacy for Bayesian Optimization".
 
 A learner looks for the best of n arms. Each round it plays an arm, a new user draws a reward, and
-the user's curator hides that reward behind noise before the learner sees it. Ten lines from nothing
-to a private run:
+the user's curator hides that reward behind noise before the learner sees it. Ten lines make a
+private run:
 
 >>> import numpy as np
 >>> import ldpbo_core as core
@@ -27,8 +27,9 @@ accuracy.
     T, k        T, k   horizon, MoMA's plays per epoch
 
 "Alg. 2, l. 5" is line 5 of the paper's Algorithm 2; "Deviation:" marks what we do differently and
-why; "Erratum A9" refers to the book's errata page. What is computed stands here; how it stays cheap
-stands in `ldpbo.posterior`. Only NumPy is needed to import; SciPy serves general-nu Matérn kernels.
+why; "Erratum A9" refers to the book's errata page. This file says what is computed,
+`ldpbo.posterior` how it stays cheap. Importing needs NumPy alone; Matérn kernels of general nu need
+SciPy as well.
 """
 
 from __future__ import annotations
@@ -68,9 +69,9 @@ ArrayLike = Any  # in signatures: whatever NumPy makes an array of; checked at r
 
 
 def _distances(X, Y, lengthscale):
-    """Compute Euclidean distances s/l, (n, n'), cut off at 1e100.
+    """Compute the distances |x - x'|/l of all pairs of points, (n, n'), cut off at 1e100.
 
-    There is one lengthscale, or one a dimension.
+    l is one lengthscale, or one for each dimension.
     """
     X, Y = check.points(X, Y)
     scales = [check.positive("lengthscale", scale) for scale in np.ravel(lengthscale)]
@@ -88,16 +89,15 @@ def _distances(X, Y, lengthscale):
 
 
 def se_kernel(X: ArrayLike, Y: ArrayLike, *, lengthscale: ArrayLike) -> np.ndarray:
-    """Return the squared exponential k(x, x') = exp(-s^2 / (2 l^2)), shape (n, n')."""
+    """Return the squared exponential kernel exp(-s^2/(2 l^2)), s = |x - x'|, (n, n')."""
     return np.exp(-0.5 * _distances(X, Y, lengthscale) ** 2)
 
 
 def matern_kernel(X: ArrayLike, Y: ArrayLike, *, lengthscale: ArrayLike, nu: float) -> np.ndarray:
-    """Return Matérn's k(x, x'), shape (n, n'): 1 at s = 0.
+    """Return the Matérn kernel 2^{1-nu}/Gamma(nu) z^nu K_nu(z), z = sqrt(2 nu) |x - x'|/l, (n, n').
 
-    k = 2^{1-nu}/Gamma(nu) z^nu K_nu(z) with z = s sqrt(2 nu)/l.
-    The paper's B_nu is K_nu, the modified Bessel function of the second kind (Erratum B15).
-    nu = 1/2, 3/2 and 5/2 have closed forms.
+    K_nu is the modified Bessel function of the second kind, the paper's B_nu (Erratum B15). For
+    nu = 1/2, 3/2 and 5/2 there are closed forms. k(x, x) = 1.
     """
     nu = check.positive("nu", nu)
     s = _distances(X, Y, lengthscale)
@@ -112,9 +112,9 @@ def matern_kernel(X: ArrayLike, Y: ArrayLike, *, lengthscale: ArrayLike, nu: flo
 
 
 def _matern_bessel(z, nu):
-    """Compute Matérn's k by SciPy's Bessel function.
+    """Compute the Matérn kernel of any order by SciPy's Bessel function.
 
-    It works in logarithms, so that no factor overflows alone.
+    Factors are multiplied in logarithms, so that none overflows alone.
     """
     from scipy.special import gammaln, kve
 
@@ -127,9 +127,10 @@ def _matern_bessel(z, nu):
 
 
 def _matern_mixture(s, nu):
-    """Compute Matérn's k as a mixture of SE kernels, E exp(-s^2/(2u)) with u ~ Gamma(nu, 1/nu).
+    """Compute the Matérn kernel of a large order as a mixture of SE kernels.
 
-    The trapezoidal rule in x = ln u is right to 1e-14 from nu = 10 on.
+    It is E exp(-s^2/(2u)) with u ~ Gamma(nu, 1/nu). The trapezoidal rule in x = ln u is right to
+    1e-14 from nu = 10 on.
     """
     x = np.arange(-32, 33) * (0.45 / math.sqrt(nu))
     weight = np.exp(nu * (x - np.expm1(x)))
@@ -144,9 +145,9 @@ def linear_kernel(X: ArrayLike, Y: ArrayLike) -> np.ndarray:
 
 
 def empirical_kernel(samples: ArrayLike) -> np.ndarray:
-    """Return the paper's data kernel, the correlations of the columns of `samples`.
+    """Compute the paper's data kernel, the correlations between the columns of a table.
 
-    `samples` is (observations, arms).
+    samples: (observations, arms).
     """
     Z = standardised(check.table("samples", samples))
     K = Z.T @ Z
@@ -155,7 +156,7 @@ def empirical_kernel(samples: ArrayLike) -> np.ndarray:
 
 
 def standardised(samples: np.ndarray) -> np.ndarray:
-    """Centre the columns of a table, and give them length 1: products are then correlations."""
+    """Centre the columns of a table and give them length 1, so that products are correlations."""
     Z = (samples - samples.mean(axis=0)) / samples.std(axis=0, ddof=1)
     return Z / math.sqrt(len(samples) - 1)
 
@@ -164,7 +165,7 @@ def standardised(samples: np.ndarray) -> np.ndarray:
 
 
 class _KernelMatrix:
-    """The field `K` of a Problem is as given, or computed on request from points and kernel."""
+    """The field `K` of a Problem is the matrix that was given, or is computed on request."""
 
     def __get__(self, problem, owner=None):
         if problem is None:
@@ -178,22 +179,24 @@ class _KernelMatrix:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
-    """n arms have a kernel matrix K (n, n), mean rewards f (n,) and bounds that learners are told.
+    """A problem has n arms with kernel matrix K (n, n), mean rewards f (n,), and known bounds.
 
-    B >= |f|_H, the RKHS norm, makes the widths (`rkhs_norm`); F >= |f| (B where left out),
-    R >= |noise| and Y >= |y|, the rewards themselves (F + R where left out), make the curators;
-    v >= E|y|^{1+alpha} and c >= E|noise|^{1+alpha} follow where left out. A real experiment leaves
-    out f: no learner uses it, only regret and simulated rewards do. A round's randomness is drawn
-    before the arm is known (`draw`), then made the arm's reward (`reward`): all algorithms meet the
-    same users.
+    Learners are told the bounds. B >= |f|_H, the RKHS norm (`rkhs_norm`), sets the widths.
+    F >= |f| (default B), R >= |noise| and Y >= |y|, the rewards themselves (default F + R), set the
+    range of the curators. v >= E|y|^{1+alpha} and c >= E|noise|^{1+alpha} follow from these where
+    left out.
+
+    A real experiment leaves out f: no learner uses it, only regret and simulated rewards do. A
+    round's randomness is drawn before the arm is known (`draw`) and then turned into the arm's
+    reward (`reward`), so that all algorithms meet the same users.
 
     noise: "uniform" on [-R, R], "t3" (Student, 3 degrees of freedom), or "table": a uniformly drawn
     row of `samples`. For rewards of your own override `reward`, and `draw` if that is not enough;
     f must be their mean.
 
-    points (n, d) and kernel, a function of two sets of points, stand instead of K on large domains:
-    nothing (n, n) is built. The features stop at `rank`, or when they miss less than `tol` of each
-    k(x, x). dataclasses.replace then wants K=None.
+    On large domains points (n, d) and kernel, a function of two sets of points, take the place of
+    K: nothing (n, n) is built. The features stop at `rank`, or when they miss less than `tol` of
+    each k(x, x). dataclasses.replace then needs K=None.
     """
 
     K: ArrayLike = _KernelMatrix()
@@ -273,7 +276,7 @@ class Problem:
         self._set(name, array)
 
     def _compare_f(self):
-        """Warn of an f that the bounds exclude: the norm of f is at least max |f|."""
+        """Warn of an f that the bounds exclude; its norm is at least max |f|."""
         if self.f is None:
             return
         largest = float(np.abs(self.f).max())
@@ -290,12 +293,12 @@ class Problem:
 
     @property
     def bound(self) -> float:
-        """No reward is larger than this, Y or F + R: curators clip to it."""
+        """Return the largest size of a reward, the smaller of Y and F + R; curators clip to it."""
         return self.F + self.R if self.Y is None else min(self.F + self.R, self.Y)
 
     @property
     def spread(self) -> float:
-        """The noise of a reward is sub-Gaussian of this size: its interval is twice as long."""
+        """Return the sub-Gaussian size of a reward's noise, half the length of its interval."""
         return min(self.R, self.bound)
 
     def __repr__(self):
@@ -308,12 +311,12 @@ class Problem:
 
     @functools.cached_property
     def n(self) -> int:
-        """n is the number of arms."""
+        """Return the number of arms."""
         return len(vars(self)["K"] if self.points is None else self.points)
 
     @functools.cached_property
     def domain(self) -> Domain:
-        """The domain holds the arms as features, computed once for all learners."""
+        """Return the arms as features, computed once for all learners."""
         if self.points is None:
             return Domain.of_matrix(vars(self)["K"])
         linear = self.kernel is linear_kernel and self.points.shape[1] <= self.n
@@ -321,7 +324,7 @@ class Problem:
         return Domain.of_points(self.points, self.kernel, self.rank, self.tol, features)
 
     def computed_kernel(self) -> np.ndarray:
-        """Compute K (n, n) of a problem given by points; it is kept nowhere."""
+        """Compute K (n, n) of a problem given by points; it is not kept."""
         if self.n > 20_000:
             raise ValueError(
                 f"K: {self.n} arms: must be at most 20000 for the matrix; "
@@ -331,22 +334,22 @@ class Problem:
 
     @property
     def Z(self) -> np.ndarray:
-        """Z holds the features of all arms, (r, n), with K = Z'Z up to `lost`."""
+        """Return the features of all arms, (r, n), with K = Z'Z up to `lost`."""
         return self.domain.Z
 
     @property
     def diagonal(self) -> np.ndarray:
-        """The diagonal of K holds k(x, x) of every arm, (n,)."""
+        """Return k(x, x) of every arm, (n,)."""
         return self.domain.diagonal
 
     @property
     def lost(self) -> np.ndarray:
-        """Features miss k(x, x) - |z_x|^2, (n,), a part of sigma^2; it is 0 where K is given."""
+        """Return k(x, x) - |z_x|^2, (n,), which features miss of sigma^2; 0 where K is given."""
         return self.domain.lost
 
     @property
     def residual(self) -> float:
-        """Features miss at most this much of any k(x, x): above `tol` if they stopped at `rank`."""
+        """Return the largest of `lost`, which is above `tol` if the features stopped at `rank`."""
         return float(self.lost.max())
 
     def known_f(self, purpose: str) -> np.ndarray:
@@ -358,7 +361,7 @@ class Problem:
         return self.f
 
     def draw(self, rng: np.random.Generator | None, size: int | None = None) -> Any:
-        """Draw what comes before the arm is known: noise (uniform: in units of R), or a row."""
+        """Draw a user before the arm is known: noise (uniform: in units of R), or a table's row."""
         rng = check.generator(rng)
         if self.noise == "table":
             return rng.integers(len(self.samples), size=size)
@@ -384,11 +387,12 @@ def _domain(K):
 
 
 def rkhs_norm(problem: Problem) -> float:
-    """Compute the RKHS norm of f: the least B for which widths are proved; inf where f has none.
+    """Compute the RKHS norm of f, the least B for which widths are proved; inf if f has none.
 
-    It is that of the smoothest function with the values f on the arms, up to a millionth of f (a
-    thousandth on more than 2000 points, where the features answer). Take it from what is public,
-    last year's table or a simulator. A table with fewer rows than arms has an f of norm inf.
+    It is that of the smoothest function that agrees with f on the arms, up to a millionth of f (a
+    thousandth on more than 2000 points, where the features take the place of K). Compute it from
+    what is public, such as last year's table or a simulator. On a table with fewer rows than arms
+    it is inf.
     """
     f = problem.known_f("have a norm")
     few = problem.n <= 2000
@@ -406,9 +410,9 @@ class CTL:
     """Curator 1, Convert-to-Laplace, reports y + Laplace(2(B+R)/eps), which is eps-LDP (Lemma 1).
 
     Deviation: y is clipped to [-(B+R), B+R] first, a no-op under the paper's assumption; it makes
-    the guarantee hold for every input (Erratum A6). `seen` and `clipped` count inputs of this
-    object; copies and pickles start at 0. Seedable and fast, for study: double-precision Laplace
-    noise leaks in its low bits (Erratum B20), so a deployed system wants `SecureCTL`.
+    the guarantee hold for every input (Erratum A6). `seen` and `clipped` count the inputs of this
+    object; copies and pickles start at 0. It is seedable and fast, for study: double-precision
+    Laplace noise leaks in its low bits (Erratum B20), so a deployed system needs `SecureCTL`.
     """
 
     def __init__(self, eps: float | None, B: float, R: float):
@@ -460,13 +464,13 @@ class CTL:
     def privatise(self, y: Any, rng: np.random.Generator | None = None) -> Any:
         """Return the private report of a reward, or of an array of rewards of different users.
 
-        rng: None takes fresh noise.
+        rng: None draws fresh noise.
         """
         y = y if isinstance(y, (int, float)) else check.array("y", y, None)
         return self.report(y, self.draw(check.generator(rng), np.shape(y) or None))
 
     def _given(self, report, y):
-        """Return report(s), checked to be finite, and the clipped reward(s), for log_density."""
+        """Check reports and rewards for log_density, and clip the rewards."""
         y = np.clip(check.array("y", y, None), -self.bound, self.bound)
         return check.array("report", report, None), y
 
@@ -476,15 +480,12 @@ class CTL:
         return -np.abs(report - y) / self.scale - math.log(2 * self.scale)
 
     def reach(self, t: int) -> float:
-        """Return a size that a report exceeds with chance 1/t at most.
-
-        It is B + R + L ln t (Alg. 2, l. 4).
-        """
+        """Return B + R + L ln t, which a report exceeds with chance 1/t at most (Alg. 2, l. 4)."""
         return self.bound + self.scale * math.log(t)  # Alg. 2, l. 4
 
 
 class CentredCTL(CTL):
-    """Curators with a public window share this base: y counts as y - centre, clipped to +-(F+R)."""
+    """This base class of curators with a public window clips y - centre to [-(F+R), F+R]."""
 
     def __init__(self, eps: float | None, F: float, R: float, centre: float = 0.0):
         bound = check.nonnegative("F", F) + check.nonnegative("R", R)
@@ -506,12 +507,13 @@ class CentredCTL(CTL):
 
 
 class OneBit(CentredCTL):
-    """A report is a bit: centre + scale with chance (1 + (y - centre)/scale)/2, or centre - scale.
+    """This curator reports one bit, centre + scale or centre - scale, and is eps-LDP.
 
-    scale = (F+R) coth(eps/2) makes the report of a mean within F of the centre, with noise within
-    R, unbiased, and the odds of the two bits e^{+-eps} at the ends: eps-LDP for every y and every
-    public centre. Draws are uniforms; log_density is a log-probability. Seedable, for study: a
-    53-bit uniform decides, which moves either probability by 2^-53 at most.
+    The higher comes with chance (1 + (y - centre)/scale)/2, where scale = (F+R) coth(eps/2). A
+    report is unbiased if the mean lies within F of the centre and the noise within R. The odds of
+    the two bits are at most e^eps, for every y and every public centre. Draws are uniform numbers;
+    log_density is a log-probability. It is seedable, for study: a 53-bit number decides, which
+    moves either probability by 2^-53 at most.
     """
 
     def __init__(self, eps: float | None, F: float, R: float, centre: float = 0.0):
@@ -522,12 +524,12 @@ class OneBit(CentredCTL):
 
     @property
     def low(self) -> float:
-        """The lower of the two reports is centre - scale."""
+        """Return the lower of the two reports, centre - scale."""
         return self.centre - self.scale
 
     @property
     def high(self) -> float:
-        """The higher of the two reports is centre + scale."""
+        """Return the higher of the two reports, centre + scale."""
         return self.centre + self.scale
 
     def draw(self, rng: Any, size: int | tuple | None = None) -> Any:
@@ -535,7 +537,7 @@ class OneBit(CentredCTL):
         return rng.random(size)
 
     def report(self, y: Any, draw: Any) -> Any:
-        """Report the higher where the draw is below (1 + (y - centre)/scale)/2, else the lower."""
+        """Return the higher report where draw < (1 + (y - centre)/scale)/2, else the lower."""
         chance = (1 + self._away(y) / self.scale) / 2
         return self.centre + self.scale * (2.0 * (draw < chance) - 1)
 
@@ -560,7 +562,7 @@ class OneBit(CentredCTL):
         return abs(abs(report - self.centre) - self.scale) <= slack
 
     def pluses(self, count: int, total: float) -> int:
-        """Count the high ones of `count` reports that add up to `total`; an error if none do."""
+        """Find how many of `count` reports with this total are high; refuse an impossible total."""
         low = Fraction(self.low)
         exact = (Fraction(total) - count * low) / (Fraction(self.high) - low)
         pluses = min(max(round(exact), 0), count)
@@ -573,15 +575,15 @@ class OneBit(CentredCTL):
         return pluses
 
     def total(self, count: int, pluses: int) -> float:
-        """Return the sum of `count` reports of which that many are high."""
+        """Return the sum of `count` reports of which `pluses` are high."""
         return count * self.centre + self.scale * (2 * pluses - count)
 
 
 class Sums(CentredCTL):
-    """An aggregator shows only sums: an arm's clipped rewards in a batch + Laplace, once.
+    """This aggregator shows the sum of an arm's clipped rewards in a batch, with one Laplace draw.
 
-    The noise has the scale 2(F+R)/eps. Not local privacy: users hand their rewards to the
-    aggregator. Each user is in one sum; which arm that is, and how many are in it, is public.
+    The noise has scale 2(F+R)/eps. This is not local privacy: users hand their rewards to the
+    aggregator. Each user is in one sum; its arm, and how many users are in it, is public.
     """
 
     def __init__(self, eps: float | None, F: float, R: float, centre: float = 0.0):
@@ -622,7 +624,7 @@ def report_kind(problem: Problem, curator: CTL | None) -> tuple[str, float]:
 
 @functools.lru_cache
 def _discrete_laplace(units):
-    """Make OpenDP's discrete Laplace noise of that scale on integers; it cannot be pickled."""
+    """Make OpenDP's discrete Laplace mechanism of this scale on integers; it cannot be pickled."""
     try:
         import opendp.prelude as dp
     except ImportError:
@@ -635,13 +637,13 @@ def _discrete_laplace(units):
 
 
 class SecureCTL(CTL):
-    """This CTL adds noise that is safe in floating point: integers by OpenDP, reports on a grid.
+    """This CTL adds noise that is safe in floating point: OpenDP's integers, in steps of a grid.
 
     The clipped reward is rounded to a multiple of `grid`, a power of two (default about (B+R)/2^20,
     coarser for small eps), and exact discrete Laplace noise is added to that integer: nothing is
     rounded later, so no bit of a report says more than eps, which OpenDP's own map certifies for
     the rounded range. Draws are grid steps from the operating system's randomness: they cannot be
-    seeded and `rng` is ignored. About 10 us a report in arrays. It wants the extra `secure`.
+    seeded and `rng` is ignored. In arrays a report takes about 10 us. It needs the extra `secure`.
     """
 
     def __init__(self, eps: float | None, B: float, R: float, grid: float | None = None):
@@ -698,12 +700,12 @@ class SecureCTL(CTL):
         return np.where(x == np.rint(x), math.log(math.tanh(h / 2)) - h * away, -math.inf)
 
     def reach(self, t: int) -> float:
-        """Return the reach of CTL, and one step of the grid more since rewards are rounded."""
+        """Return the reach of CTL plus one step of the grid, since rewards are rounded."""
         return super().reach(t) + self.grid
 
 
 class Identity(CTL):
-    """The report is the reward, whatever its size: no privacy, for the non-private twins."""
+    """This curator reports the reward itself, whatever its size: non-private learners use it."""
 
     def __init__(self):
         self.eps: Any = None
@@ -741,9 +743,9 @@ def first_max(score: np.ndarray) -> int:
 def posterior(
     K: Problem | ArrayLike, arms: ArrayLike, y: ArrayLike, lam: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return mu (n,) and sigma (n,) after rewards y of the played `arms`, both of length t.
+    """Return the posterior mean (n,) and standard deviation (n,) after t plays, Eqs. (mu), (sigma).
 
-    K: the matrix, or a Problem.
+    K: the matrix, or a Problem. arms, y: what was played, and the rewards, both (t,).
     """
     domain = _domain(K)
     lam = check.ridge(lam)
@@ -761,9 +763,10 @@ def posterior(
 
 
 def information_gain(K: Problem | ArrayLike, T: int, lam: float) -> np.ndarray:
-    """Compute greedy gamma_0..gamma_T, (T+1,): greedy <= gamma_t <= greedy/(1 - 1/e).
+    """Compute the information gains gamma_0, ..., gamma_T by greedy choices, (T+1,).
 
-    K: the matrix, or a Problem (then the gain is of its features).
+    A greedy value g bounds the largest gain: g <= gamma_t <= g/(1 - 1/e).
+    K: the matrix, or a Problem (then the gain is that of its features).
     Deviation: multisets instead of the paper's subsets, which a finite domain lacks for t > n
     (Erratum B14).
     """
@@ -792,7 +795,7 @@ def _greedy_gain(domain, T, lam):
 
 
 def nystrom_features(K: Problem | ArrayLike, dictionary: ArrayLike) -> np.ndarray:
-    """Embed all n arms as phi(x) = (K_D^{1/2})^+ k_D(x), (m, n), with the symmetric root."""
+    """Embed all n arms on a dictionary of m, as phi(x) = (K_D^{1/2})^+ k_D(x), (m, n) (Alg. 4)."""
     domain = _domain(K)
     dictionary = check.arms("dictionary", dictionary, domain.n)
     if len(np.unique(dictionary)) != len(dictionary):
@@ -831,7 +834,7 @@ class Settings:
 
 
 class Learner:
-    """The base class of all algorithms, and of yours, plays argmax mu + beta sigma, then updates.
+    """This base class of all algorithms, yours included, plays argmax mu + beta sigma and learns.
 
     Write
         start()                 what is kept between rounds; self.mu (n,) = 0, self.sigma (n,) and
@@ -866,7 +869,7 @@ class Learner:
         """Set up what the algorithm keeps between rounds."""
 
     def update(self, arm: int, y: float) -> None:
-        """Take in reward y of `arm`: new mu, sigma and beta."""
+        """Take in the report y of `arm`, and renew mu, sigma and beta."""
 
     def choose(self) -> int:
         """Choose the arm to play now."""
@@ -874,7 +877,7 @@ class Learner:
         return first_max(upper)  # Alg. 1, l. 4; Alg. 2, l. 6; Alg. 3, l. 5
 
     def __getstate__(self):
-        """Keep the f and the users' rewards that a problem may hold out of copies and files."""
+        """Leave out of copies and files the f and the users' rewards that a problem may hold."""
         problem = copy.copy(self.problem)
         problem.__dict__.update(f=None, samples=None, noise="uniform")
         return {**self.__dict__, "problem": problem}
@@ -884,15 +887,15 @@ class Learner:
         return f"{type(self).__name__}({self.problem.n} arms, {rounds}, beta={self.beta:.4g})"
 
     def ask(self) -> int:
-        """Return the arm to play next; the same arm until its reward is told."""
+        """Return the arm to play next, the same one until its reward is told."""
         if self.asked is None:
             self.asked = check.arm(self.choose(), self.problem.n)
         return self.asked
 
     def tell(self, reward: float, arm: int | None = None) -> None:
-        """Take in the reward as the learner sees it, of the arm asked for.
+        """Take in the reward, as the learner sees it, of the arm that was asked for.
 
-        `arm` names another one, to replay a recorded run.
+        arm: another one, to replay a recorded run.
         """
         played = self.asked if arm is None else check.arm(arm, self.problem.n)
         if played is None:
@@ -921,10 +924,7 @@ class Learner:
             )
 
     def plan(self) -> np.ndarray:
-        """Return the plays of each arm to come before the learner learns, (n,).
-
-        They are zeros at the horizon.
-        """
+        """Return how often each arm is yet to be played before the learner learns, (n,)."""
         plan = np.zeros(self.problem.n, dtype=np.int64)
         if self.settings.T is None or self.t < self.settings.T:
             plan[self.ask()] = 1
@@ -941,13 +941,13 @@ class Learner:
         return self.own_curator
 
     def best(self) -> tuple[int, float, float]:
-        """Return the arm with the largest lower bound, and the bounds of its mean."""
+        """Return the arm with the largest lower bound, and the two bounds of its mean."""
         width = self.beta * self.sigma
         arm = first_max(self.mu - width)
         return arm, float(self.mu[arm] - width[arm]), float(self.mu[arm] + width[arm])
 
     def missed(self, plays: float, lost: float | None = None) -> float:
-        """Compute what a proved width pays for features that were left out: B sqrt(t max lost/lam).
+        """Return what features that were left out add to a proved width: B sqrt(plays lost/lam).
 
         The estimate is built from the features alone, so the rest of f at all plays moves it too.
         """
@@ -957,14 +957,17 @@ class Learner:
         return self.B * math.sqrt(plays * lost / self.settings.lam)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the learner to a file for `load`, whole or not at all; no raw reward is in it."""
+        """Write the learner to a file for `load`, whole or not at all.
+
+        Of rewards it holds sums, and single ones, as the learner saw them.
+        """
         from ldpbo import saving
 
         saving.save(self, path)
 
 
 class Uniform(Learner):
-    """Uniform plays an arm at random, and its regret is what learning has to beat."""
+    """Uniform plays arms at random; its regret is what learning has to beat."""
 
     presets: tuple[str, ...] = ("order", "printed", "proved")
 
@@ -973,7 +976,7 @@ class Uniform(Learner):
 
 
 class TGP(Learner):
-    """(LDP-)TGP-UCB, Alg. 2, counts a reward above b_t in size as 0.
+    """(LDP-)TGP-UCB (Alg. 2) counts a reward above b_t in size as 0.
 
     Theorem 3; non-private, Theorem 1 of C&G 2019.
     """
@@ -997,14 +1000,14 @@ class TGP(Learner):
         self.beta = self.B + width + self.missed(t)  # Alg. 2, l. 5 of the next round
 
     def threshold(self, t: int) -> float:
-        """Return b_t (Alg. 2, l. 4), which a report exceeds with chance 1/t at most, or C&G's."""
+        """Return b_t, which a report exceeds with chance 1/t at most (Alg. 2, l. 4), or C&G's."""
         if self.settings.curator:
             return self.settings.curator.reach(t)
         p = 1 + self.settings.alpha
         return self.settings.v ** (1 / p) * t ** (1 / (2 * p))
 
     def width(self, t: int) -> float:
-        """Compute beta_{t+1} - B (Alg. 2, l. 5)."""
+        """Compute the width beta_{t+1} - B after t rounds (Alg. 2, l. 5)."""
         root = math.sqrt(self.settings.lam)
         if self.settings.constants == "order":
             return self.b * math.sqrt(math.log(t + 1)) / root
@@ -1017,12 +1020,12 @@ class TGP(Learner):
 
     @property
     def second_moment(self) -> float:
-        """K = B^2 + R^2 + 2L^2 of Alg. 2, l. 2 is a bound on E y^2."""
+        """Return a bound on E y^2: K = B^2 + R^2 + 2L^2 of Alg. 2, l. 2."""
         return self.settings.v
 
     @functools.cached_property
     def levels(self) -> int:
-        """J counts the dyadic levels that b_t passes through up to T (Erratum A7); printed: 1."""
+        """Return how many dyadic levels b_t passes through up to T (Erratum A7); as printed, 1."""
         return self.dyadic_levels() if self.settings.constants == "proved" else 1
 
     def dyadic_levels(self) -> int:
@@ -1033,17 +1036,17 @@ class TGP(Learner):
 
     @functools.cached_property
     def greedy_gain(self) -> np.ndarray:
-        """The array holds greedy gamma_0..gamma_T, (T+1,)."""
+        """Return the greedy gamma_0, ..., gamma_T of `information_gain`, (T+1,)."""
         return _gain(self.problem.domain, self.settings.T, self.settings.lam)
 
     def max_gain(self, t: int) -> float:
-        """Return gamma_t: greedy as printed; divided by 1 - 1/e where a proof needs a bound."""
+        """Return the greedy gamma_t, divided by 1 - 1/e where a proof needs an upper bound."""
         gamma = float(self.greedy_gain[min(t, self.settings.T)])
         return gamma / (1 - 1 / math.e) if self.settings.constants == "proved" else gamma
 
 
 class WeibullTGP(TGP):
-    """This TGP is for sub-Weibull noise, P(|noise| >= x) <= a exp(-b x^{1/theta}) (Section 4.3)."""
+    """TGP for sub-Weibull noise assumes P(|noise| >= x) <= a exp(-b x^{1/theta}) (Section 4.3)."""
 
     def start(self) -> None:
         super().start()
@@ -1056,22 +1059,22 @@ class WeibullTGP(TGP):
 
     @property
     def second_moment(self) -> float:
-        """max(a, 1) (B^2 + a Gamma(2 theta + 1) b^{-2 theta}) is a bound on E y^2."""
+        """Return a bound on E y^2: max(a, 1) (B^2 + a Gamma(2 theta + 1) b^{-2 theta})."""
         theta, a, b = self.settings.weibull
         moment = a * math.gamma(2 * theta + 1) * b ** (-2 * theta)
         return max(a, 1) * (self.B**2 + moment)
 
     @functools.cached_property
     def levels(self) -> int:
-        """J counts the dyadic levels of b_t up to T, with the printed constants too."""
+        """Return how many dyadic levels b_t passes through up to T, also with printed constants."""
         return self.dyadic_levels()
 
 
 class GPUCB(TGP):
     """Plain GP-UCB truncates nothing: right for sub-Gaussian reports, a baseline for the others.
 
-    Proved of one-bit reports, which lie in [-s, s], of bounded noise, and of Laplace reports, whose
-    noise is cut in the proof.
+    Its width is proved for one-bit reports, which lie in [-s, s], for bounded noise, and for
+    Laplace reports, whose noise is cut in the proof.
     """
 
     presets: tuple[str, ...] = ("order", "proved")
@@ -1082,7 +1085,7 @@ class GPUCB(TGP):
         return math.inf
 
     def width(self, t: int) -> float:
-        """Compute beta_{t+1} - B: s sqrt((2 gain + 2 ln(1/delta))/lam) as proved, or its order."""
+        """Compute the width beta_{t+1} - B: s sqrt(2 (gain + ln(1/delta))/lam), or its order."""
         settings = self.settings
         root = math.sqrt(settings.lam)
         if settings.constants == "order":
@@ -1098,7 +1101,7 @@ class GPUCB(TGP):
 
 
 class SketchedLearner(Learner):
-    """ATA and MoMA share the posterior on the span of a random dictionary (Alg. 4)."""
+    """This base class of ATA and MoMA keeps a posterior on a random dictionary (Alg. 4)."""
 
     def start_sketch(self, *columns: int) -> None:
         """Begin with an empty dictionary; `columns` is the number of reward columns, if any."""
@@ -1126,7 +1129,7 @@ class SketchedLearner(Learner):
         self.posterior.embed(self.dictionary, arm, y)  # Alg. 1, l. 8; Alg. 3, l. 9-10
 
     def nystrom_dictionary(self, arm: int) -> np.ndarray:
-        """Draw the arms of which a play is kept (Alg. 4), after one more play of `arm`.
+        """Draw the dictionary (Alg. 4), arms of which a play is kept, after one more play of `arm`.
 
         Deviations: p = q sigma^2/lam, the ridge leverage score (Erratum A9); the dictionary is a
         set of arms, so one draw with probability 1 - (1-p)^count stands for the draws of all plays
@@ -1143,10 +1146,10 @@ class SketchedLearner(Learner):
 
 
 class ATA(SketchedLearner):
-    """(LDP-)ATA-GP-UCB, Alg. 1, drops products u_i y above b_t.
+    """(LDP-)ATA-GP-UCB (Alg. 1) drops products u_i y above b_t in size.
 
     Theorem 2; non-private, Theorem 4 of C&G 2019. mu is linear in the rewards that lose no product:
-    the posterior sums those. `open` are the rewards that may lose one now or later; `cut` says
+    the posterior sums those. `open_y` are the rewards that may lose one now or later; `cut` says
     which may now, and these are treated product by product. Deviation: all products are compared
     with the current b_t, as in C&G 2019; the paper prints b_tau (Erratum B1).
     """
@@ -1189,15 +1192,15 @@ class ATA(SketchedLearner):
         return b, self.B0 + settings.beta_scale * width
 
     def never_cut(self, t: int, counts: Any, y: Any) -> Any:
-        """Tell whether |u_i y| <= b_t for good.
+        """Tell whether |u_i y| <= b_t in this round and all later ones.
 
-        u_i^2 <= 1/(lam + count) only falls, and b_t never does.
+        The bound 1/(lam + count) of u_i^2 only falls, and the least b_t never does.
         """
         growth = t ** ((1 - self.settings.alpha) / (2 * (1 + self.settings.alpha)))
         return abs(y) <= self.least * growth * (1 - TIE) * (self.settings.lam + counts) ** 0.5
 
     def open_reward(self, t: int, arm: int, y: float) -> None:
-        """Open one more reward; those that can no longer be cut are left to the posterior."""
+        """Add a reward to the open ones; those that can no longer be cut stay in the posterior."""
         counts = self.posterior.counts[self.open_arms]
         stay = self.cut | ~self.never_cut(t, counts, self.open_y)
         self.open_arms = np.append(self.open_arms[stay], arm)
@@ -1205,7 +1208,7 @@ class ATA(SketchedLearner):
         self.cut = np.append(self.cut[stay], True)
 
     def truncated_theta(self) -> np.ndarray:
-        """Compute what rewards that may be cut now add to theta, in coordinates of the span."""
+        """Compute what the rewards that may be cut now add to theta, in coordinates of the span."""
         self.sort_open_rewards()
         span = self.posterior.span
         if not (np.count_nonzero(self.cut) and span.Q.size):
@@ -1219,7 +1222,7 @@ class ATA(SketchedLearner):
         return root.dot(r.dot(span.Q))  # Alg. 1, l. 11
 
     def sort_open_rewards(self) -> None:
-        """Find the open rewards that may be cut now (u_i^2 <= leverage), and sum up the rest."""
+        """Find the open rewards that may be cut now (u_i^2 <= leverage), and sum up the others."""
         largest = np.abs(self.open_y) * np.sqrt(self.posterior.leverage[self.open_arms])
         cut = largest > self.b * (1 - TIE)
         moved = cut != self.cut
@@ -1230,9 +1233,8 @@ class ATA(SketchedLearner):
 
 
 class MoMA(SketchedLearner):
-    """(LDP-)MoMA-GP-UCB, Alg. 3, plays one arm k times an epoch.
+    """(LDP-)MoMA-GP-UCB (Alg. 3) plays an arm k times an epoch; the middle of k estimates counts.
 
-    The most central of k estimates counts.
     Deviation: the T - Nk rounds left over play the next arm without an update (Erratum B7).
     """
 
@@ -1256,7 +1258,7 @@ class MoMA(SketchedLearner):
         self.kstar = 0
 
     def copies(self) -> int:
-        """Return k: as told, printed, of its order, or the least for which the proof holds."""
+        """Return k as told, as printed, of its order, or the least for which the proof holds."""
         settings = self.settings
         if settings.constants == "proved":
             return self.proved_copies()
@@ -1267,7 +1269,7 @@ class MoMA(SketchedLearner):
         return math.ceil(factor * math.log(4 * math.e * settings.T / settings.delta))
 
     def proved_copies(self) -> int:
-        """Return the k that was told, if too many of so many estimates are bad rarely enough."""
+        """Return the k that was told if the proof holds for it; if none was, the least such k."""
         allowed = self.settings.delta / 2
         told = self.settings.k
         if told is None:
@@ -1286,7 +1288,7 @@ class MoMA(SketchedLearner):
         return math.exp(log_binomial - a * math.log(self.OMEGA))
 
     def summary(self, rewards: np.ndarray) -> Any:
-        """Return what an epoch's rewards enter as: each in a ridge estimate of its own."""
+        """Turn an epoch's k rewards into columns, one for each ridge estimate."""
         return rewards
 
     def choose(self) -> int:
@@ -1336,9 +1338,9 @@ class MoMA(SketchedLearner):
         return (r[:, (k - 2) // 2] + r[:, (k - 1) // 2]) / 2  # Alg. 3, l. 11
 
     def width(self, n: int) -> float:
-        """Compute beta_{n+1} - B0.
+        """Compute the width beta_{n+1} - B0 after n epochs.
 
-        It has the 1/sqrt(lam) of the proof that Theorem 4 drops (Erratum A8).
+        It has the 1/sqrt(lam) of the proof, which Theorem 4 drops (Erratum A8).
         """
         settings = self.settings
         p = 1 + settings.alpha
@@ -1354,15 +1356,15 @@ class MoMA(SketchedLearner):
 
     @functools.cached_property
     def max_gain(self) -> float:
-        """gamma_N is at most this."""
+        """Return an upper bound on gamma_N."""
         greedy = _gain(self.problem.domain, self.N, self.settings.lam)
         return float(greedy[-1]) / (1 - 1 / math.e)
 
 
 def _difference_products(S, M):
-    """Compute (S_j - S_s)'(M_j - M_s) of the rows of S and M (k, n), (k, k).
+    """Compute (S_j - S_s)'(M_j - M_s) for all rows j and s of S and M (k, n), (k, k).
 
-    It goes by blocks, for memory.
+    Blocks of rows keep memory small.
     """
     k, n = S.shape
     products = np.empty((k, k))
@@ -1373,16 +1375,16 @@ def _difference_products(S, M):
     return products
 
 
-# ---- Baselines: nothing is proved of the first two here, so they have *order* constants only -----
+# ---- Baselines: nothing is proved of them here, so they have *order* constants only --------------
 
 
 class MoM(MoMA):
     """Mean of medians follows Zhong et al. 2021, whose estimator filters any bandit's rewards.
 
-    Here: MoMA's epochs, k and dictionary; the median of an epoch's k rewards is the reward of its
-    one ridge estimate. For noise symmetric about f; elsewhere (and on one-bit reports) the median
-    has a bias that no k removes. Only the abstract of Zhong et al. was at hand: k and the width,
-    MoMA's with c/k^alpha for c, are ours.
+    Epochs, k and dictionary are MoMA's; the median of an epoch's k rewards enters one ridge
+    estimate. It suits noise symmetric about f; elsewhere (and on one-bit reports) the median has a
+    bias that no k removes. Only the abstract of Zhong et al. was at hand: k and the width, MoMA's
+    with c/k^alpha for c, are ours.
     """
 
     presets: tuple[str, ...] = ("order",)
@@ -1421,12 +1423,13 @@ LONGEST = 2**50  # plays of one plan, at most: about 1e15
 
 
 class PlannedLearner(Learner):
-    """This learner plans plays, is told their reports one by one or in sums, then learns.
+    """A planned learner plans plays, is told their reports one by one or in sums, then learns.
 
     A subclass says what it plans in `next_plan`, (n, k) integers for k copies, and what it learns
-    in `learn`. `left` (n, k) are the plays still to come. Sums are kept exactly, so that single
-    reports and any split of their sums give the same state. lower and upper (n,) hold f at all
-    times at once, with probability 1 - delta at proved constants.
+    in `learn`. `left` (n, k) are the plays still to come. Sums are kept exactly (of one-bit
+    reports the number of high ones), so that single reports and any split of their sums give the
+    same state. `lower` and `upper` (n,) enclose f at all times at once, with probability 1 - delta
+    at proved constants.
     """
 
     def __init__(self, problem: Problem, settings: Settings, rng: np.random.Generator):
@@ -1455,14 +1458,11 @@ class PlannedLearner(Learner):
         return LONGEST if self.settings.T is None else max(self.settings.T - self.t, 0)
 
     def plan(self) -> np.ndarray:
-        """Return the plays of each arm to come before the learner learns, (n,).
-
-        They are zeros at the horizon.
-        """
+        """Return how often each arm is yet to be played before the learner learns, (n,)."""
         return self.left.sum(axis=1)
 
     def best(self) -> tuple[int, float, float]:
-        """Return, at any time, the arm with the largest lower bound, and the bounds of its mean."""
+        """Return the arm with the largest lower bound, and the bounds of its mean, at any time."""
         arm = first_max(self.lower)
         return arm, float(self.lower[arm]), float(self.upper[arm])
 
@@ -1488,7 +1488,7 @@ class PlannedLearner(Learner):
     def tell_sums(self, counts: ArrayLike, sums: ArrayLike) -> None:
         """Take in counts[x] reports of arm x that add up to sums[x]: any part of the plan.
 
-        (n, k) arrays if the plan has k > 1 copies.
+        The arrays are (n, k) if the plan has k > 1 copies.
         """
         counts, sums = _checked_sums(counts, sums, self.left)
         parts = [
@@ -1503,7 +1503,7 @@ class PlannedLearner(Learner):
             self.end_plan()
 
     def checked_part(self, arm: int, j: int, count: int, total: float) -> tuple:
-        """Return (arm, copy, count, exact sum) of reports that this arm's curator can have made."""
+        """Return (arm, copy, count, exact sum), or refuse what the curator cannot have reported."""
         curator = self.curator(arm)
         if isinstance(curator, Sums) and count != self.planned[arm, j]:
             raise ValueError(
@@ -1529,7 +1529,7 @@ class PlannedLearner(Learner):
         self.begin()
 
     def reported_sums(self) -> np.ndarray:
-        """Sum up the reports of this plan, (n, k), rounded so that all who add them up agree."""
+        """Return the sums of this plan's reports, (n, k), rounded so that all get the same."""
         total = np.zeros(self.planned.shape)
         for arm, j in np.argwhere(self.planned).tolist():
             count = int(self.planned[arm, j])
@@ -1548,7 +1548,7 @@ class PlannedLearner(Learner):
         return math.ldexp(1.0, math.frexp(size)[1] - 30)
 
     def narrow(self, width: np.ndarray) -> None:
-        """Intersect what is known of f with mu +- width (n,), where that is proved."""
+        """Intersect [lower, upper] with mu +- width (n,); unproved bands replace the last one."""
         if self.settings.constants == "order":
             self.lower = np.full(self.problem.n, -self.problem.F)
             self.upper = np.full(self.problem.n, self.problem.F)
@@ -1581,7 +1581,7 @@ def _checked_sums(counts, sums, left):
 
 
 class SeldomTGP(PlannedLearner, TGP):
-    """This TGP plays an arm, once chosen, max(1, ceil(C/leverage)) times; C is `switch`.
+    """Seldom-switching TGP plays an arm it chose max(1, ceil(C/leverage)) times; C is `switch`.
 
     Inside a run sigma falls by sqrt(1+C) at most, so that R_T <= 2 beta_T sqrt(1+C) sum sigma.
     State: root (r, n), root'root = Z'V^{-1}Z with V = lam I + sum zz' over the plays. A root has
@@ -1606,7 +1606,7 @@ class SeldomTGP(PlannedLearner, TGP):
     def run_length(self, arm: int) -> int:
         """Return max(1, ceil(C/leverage)), cut to the horizon.
 
-        What features miss is no leverage.
+        The leverage is that of the features; what they miss does not count.
         """
         C = self.settings.switch
         leverage = float(self.root[:, arm] @ self.root[:, arm])
@@ -1651,7 +1651,7 @@ class SeldomTGP(PlannedLearner, TGP):
 
 
 class SeldomGPUCB(SeldomTGP, GPUCB):
-    """This GP-UCB keeps an arm until its determinant has grown by C (`switch`).
+    """Seldom-switching GP-UCB plays an arm until det V has grown (1 + C)-fold; C is `switch`.
 
     On one-bit reports and bounded noise its width holds for every fixed lam, at all rounds at once,
     with and without a horizon.
@@ -1664,7 +1664,7 @@ class SeldomGPUCB(SeldomTGP, GPUCB):
 
 
 def batch_sizes(T: int) -> list[int]:
-    """Return N_1 = ceil(sqrt(T)), N_{i+1} = ceil(sqrt(T N_i)), ...
+    """Return the sizes of batches, N_1 = ceil(sqrt(T)), N_{i+1} = ceil(sqrt(T N_i)), ...
 
     The last is cut so that they sum to T.
     """
@@ -1677,7 +1677,7 @@ def batch_sizes(T: int) -> list[int]:
 
 
 class Elimination(PlannedLearner):
-    """Both eliminations share this: a batch plays a D-optimal design on the active arms.
+    """This base class of both eliminations plays a D-optimal design of the active arms in a batch.
 
     A design is fixed once the earlier batches are, so widths need no uniformity over time. Heavy
     tails: the design is played in k copies (k = 1 elsewhere), and medians over copies are used.
@@ -1690,7 +1690,7 @@ class Elimination(PlannedLearner):
         super().__init__(problem, settings, rng)
 
     def batch_plan(self, N: int, k: int) -> np.ndarray:
-        """Plan N // k plays in each copy; the rest goes to the design's arm of largest count."""
+        """Plan N // k plays in each copy; the rest goes to the arm with most of them."""
         each, rest = divmod(N, k)
         self.design = np.zeros(self.problem.n, dtype=np.int64)
         if each:
@@ -1709,7 +1709,7 @@ class Elimination(PlannedLearner):
         raise NotImplementedError
 
     def best(self) -> tuple[int, float, float]:
-        """Return, at any time, the active arm of largest lower bound, and its mean's bounds."""
+        """Return the active arm with the largest lower bound, and the bounds of its mean."""
         arm = first_max(np.where(self.active, self.lower, -math.inf))
         return arm, float(self.lower[arm]), float(self.upper[arm])
 
@@ -1801,7 +1801,7 @@ class PE(Elimination):
         return max(spread, tail)
 
     def heavy_noise(self) -> float:
-        """Return the noise term of theorem (iii): Chebyshev; for alpha < 1 von Bahr and Esseen."""
+        """Return the noise of theorem (iii), by Chebyshev; if alpha < 1, by von Bahr and Esseen."""
         p = 1 + self.settings.alpha
         factor = 1
         if self.settings.constants == "proved":
@@ -1815,9 +1815,9 @@ class DoublingPE(Elimination):
 
     It keeps x if mu(x') - mu(x) <= W(x, x') for all active x' (Theorem P). One-bit reports and Sums
     are recentred (Theorem R): [lower, upper] of an arm is the intersection of [-F, F] with its
-    bands so far, and its rewards lie within R of that and within Y of 0. No T is in a width;
-    regret: the corollary of Theorem R, and Theorem G. Under heavy tails medians over copies of
-    estimates and of their differences take the place of mu(x) and mu(x') - mu(x). Sizes are in
+    bands so far, and its rewards lie within R of that and within Y of 0. No width depends on T.
+    The corollary of Theorem R and Theorem G bound the regret. Under heavy tails medians over copies
+    of estimates and of their differences take the place of mu(x) and mu(x') - mu(x). Sizes are in
     units of B; those below FINEST count as that: there rounding limits a band, not noise.
     """
 
@@ -1833,7 +1833,7 @@ class DoublingPE(Elimination):
     def curator(self, arm: int) -> CTL:
         """Return the curator that a user of this arm applies in this batch.
 
-        It stands around the arm's window.
+        Its range is the arm's window.
         """
         given = self.settings.curator
         if not isinstance(given, (OneBit, Sums)):
@@ -1848,9 +1848,9 @@ class DoublingPE(Elimination):
         return self.batch_plan(self.N, k)
 
     def next_size(self) -> int:
-        """Return N_1 = first, then twice the last size.
+        """Return the size of the next batch: N_1 = first, then twice the last size.
 
-        A batch that would leave less than itself takes the rest.
+        A batch that would leave fewer rounds than its own takes the rest.
         """
         N = min(2 * self.N, LONGEST) if self.batch else self.settings.first
         if self.settings.T is not None and self.rounds_left() < 2 * N:
@@ -1859,15 +1859,15 @@ class DoublingPE(Elimination):
 
     @property
     def tanh(self) -> float:
-        """This is tanh(eps/2), or 1 without privacy."""
+        """Return tanh(eps/2), or 1 without privacy."""
         given = self.settings.curator
         return 1.0 if given is None else math.tanh(given.eps / 2)
 
     def recentre(self) -> None:
         """Set the window of each arm, centre +- reach, inside which its rewards are known to be.
 
-        [lower - R, upper + R], cut to [-Y, Y]: a curator clips nothing, and reports have the mean
-        f.
+        The window is [lower - R, upper + R], cut to [-Y, Y]. As no reward lies outside, curators
+        clip nothing, and reports have the mean f.
         """
         R = self.problem.R
         Y = self.problem.bound
@@ -1884,17 +1884,17 @@ class DoublingPE(Elimination):
 
     @property
     def log(self) -> float:
-        """l_i covers |D| bands and |D| - 1 differences, two sides each.
+        """Return l_i, for |D| bands and |D| - 1 differences in batch i, with two sides each.
 
-        The sum of 1/(i(i+1)) is 1.
+        The batches together fail with chance delta at most, since 1/(i(i+1)) sums to 1.
         """
         pairs = self.batch * (self.batch + 1)
         return math.log(4 * self.problem.n * pairs / self.settings.delta)
 
     def candidates(self) -> np.ndarray:
-        """Return the arms of the design: the active.
+        """Return the arms that the design may play: the active ones.
 
-        For Sums there are few of them, since each costs a draw.
+        For Sums it is a few of them, since each costs a draw.
         """
         arms = np.flatnonzero(self.active)
         if self.settings.kind != "sums":
@@ -1914,7 +1914,7 @@ class DoublingPE(Elimination):
 
     @property
     def laplace(self) -> np.ndarray:
-        """L_x is the scale of arm x's Laplace noise, (n,): of a report, or of a sum; 0 for none."""
+        """Return L_x, (n,), the scale of Laplace noise in an arm's reports or sum; 0 for none."""
         given = self.settings.curator
         if isinstance(given, Sums):
             return 2 * self.reach / given.eps
@@ -1922,7 +1922,7 @@ class DoublingPE(Elimination):
         return np.full(self.problem.n, scale)
 
     def sizes(self, design: np.ndarray) -> np.ndarray:
-        """Compute s(x)/B, (n,), of reports of arms that are played `design` (n,) times.
+        """Compute the noise s(x)/B of each arm's reports, (n,), if it is played design[x] times.
 
         Laplace: ln E exp(u noise) <= (u^2/2)(R^2 + 4 L^2) for |u| <= 1/(sqrt 2 L). Sums: n_x
         reports share one draw of noise.
@@ -1941,14 +1941,14 @@ class DoublingPE(Elimination):
 
     @property
     def ridge(self) -> float:
-        """rho is lam in units of (s/B)^2, s of the first batch."""
+        """Return rho, which is lam in units of (s/B)^2 with the s of the first batch."""
         size = self.settings.size
         if self.settings.kind == "Laplace":
             size = math.hypot(self.problem.spread, 2 * size)
         return self.settings.lam * (self.B / max(size, self.FINEST * self.B)) ** 2
 
     def widths(self, a: np.ndarray, b: np.ndarray, tail: np.ndarray) -> np.ndarray:
-        """Compute W of Theorems P and R, of an arm or a difference.
+        """Compute the width W of an arm or a difference, Theorems P and R.
 
         W = B a + max(factor B b, 2 sqrt 2 l tail).
         factor: sqrt(2 l). Heavy tails: 2 (Chebyshev); alpha < 1: 8^{1/p} N^{1/p-1/2}, p = 1 + alpha
@@ -2038,14 +2038,14 @@ def make(
 
     name: one of these, or a class of your own, see `Learner`.
     T: horizon; None plays for ever (GP-UCB, and PE with schedule="double").
-    eps: None for the non-private twin. With eps (or a `curator`) alpha = 1, and v and c follow from
-        B, R and the noise.
+    eps: None for a non-private learner. With eps (or a `curator`) alpha = 1, and v and c follow
+        from F, R and the noise.
     constants: "order" has the theorems' orders with constant 1, and nothing is proved of it.
         Deviation: it is the default, as the experiments are "order-wise similar" (Erratum C14).
         "printed" has the constants that the paper prints (TGP, ATA, MoMA); "proved" has a width
         with a proof in the book, for B >= the RKHS norm of f (TGP, MoMA, GP-UCB, PE).
-    lam: ridge; None is the matched one, (s/B)^2 with s the size of the reports' noise, and PE's
-        default.
+    lam: ridge; None, PE's default, is the matched one, (s/B)^2 with s the size of the reports'
+        noise.
     beta_scale: multiplies the part of beta after B.
     q: Nyström oversampling; inf keeps every played arm.
     k: MoMA's plays per epoch; PE's copies under heavy tails.
@@ -2055,7 +2055,7 @@ def make(
         its own way nothing is proved.
     switch: C; an arm, once chosen, is played max(1, ceil(C lam/sigma^2)) times (GP-UCB, TGP).
     schedule: of PE, "sqrt" (few batches) or "double" (differences, recentred windows; N_1 = first).
-    rng: generator or seed of the dictionary draws (of uniform play; of the order inside a plan).
+    rng: generator or seed, for dictionaries, uniform play and the order inside a plan.
     """
     named_class = _algorithm(name)
     name = algorithm_name(name)
@@ -2144,7 +2144,7 @@ def _check_constants(name, algorithm, constants):
 
 
 def _check_reports(name, algorithm, constants, kind, curator, problem):
-    """Refuse constants that do not speak of these reports, and a curator of another problem."""
+    """Refuse constants that say nothing of these reports, and a curator of another problem."""
     if kind == "sums" and not issubclass(algorithm, DoublingPE):
         raise ValueError(
             f"curator = Sums: must be another one for {name}; "
@@ -2235,7 +2235,7 @@ def _moments(problem, curator):
 
 
 class Simulation(NamedTuple):
-    """A simulation gives cumulative regret (algorithm, trial, T), and records: never a raw reward.
+    """A simulation has the cumulative regret (algorithm, trial, T) and records of each run.
 
     records: names, uniform (trials,) = expected regret per round of uniform play, pulls (algorithm,
     trial, n), clipped (algorithm, trial); with trace=True also arms and reports, both (algorithm,
@@ -2257,8 +2257,7 @@ class Simulation(NamedTuple):
     def frame(self, points: int = 200) -> pandas.DataFrame:
         """Make a tidy table with a row for each algorithm, trial and t (at most `points` values).
 
-        Its columns are algorithm, trial, t, regret, and relative regret.
-        The last is the regret over that of uniform play.
+        Its columns are algorithm, trial, t, regret, and relative: regret over that of uniform play.
         """
         import pandas
 
@@ -2275,7 +2274,7 @@ class Simulation(NamedTuple):
 
 
 class Streams(NamedTuple):
-    """Chance enters a trial by a problem seed, users' draws, privacy draws and a sketch seed."""
+    """A trial has four sources of chance: problem seed, users, privacy noise, sketch seed."""
 
     problem: int
     env: np.random.Generator
@@ -2284,7 +2283,7 @@ class Streams(NamedTuple):
 
 
 def streams(seed: int, trial: int) -> Streams:
-    """Derive a trial's sources of randomness, separate children of one SeedSequence.
+    """Derive a trial's sources of chance, separate children of one SeedSequence.
 
     All algorithms of a trial meet the same users and the same noise, and adding an algorithm shifts
     nothing.
@@ -2297,7 +2296,7 @@ def streams(seed: int, trial: int) -> Streams:
 
 @functools.cache
 def _libraries():
-    """Find NumPy's BLAS and the like, once; None where nobody can."""
+    """Make a controller of the threads of NumPy's BLAS, once; None without threadpoolctl."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
@@ -2347,7 +2346,7 @@ class _Job(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """A run leaves arms (T,); reports (T,), beta (T,) and needed (T,) where asked for."""
+    """A run has its arms (T,), and reports, beta and needed, each (T,), where asked for."""
 
     clipped: int
     arms: np.ndarray
@@ -2403,7 +2402,7 @@ def _draws(problem, env, T):
 
 
 class _Bands:
-    """_Bands records how wide a learner's band is after each round, and how wide it had to be."""
+    """A recorder notes how wide a learner's band is after each round, and how wide it had to be."""
 
     def __init__(self, problem, T):
         self.f = problem.f
@@ -2526,7 +2525,7 @@ def _check_portable(job, workers):
 
 
 def _collect(problems, names, runs):
-    """Put the runs of all algorithms (slow) and trials (fast) together as one Simulation."""
+    """Join the runs, ordered by algorithm and then by trial, as one Simulation."""
     shape = len(names), len(problems)
 
     def stacked(part):
@@ -2551,9 +2550,9 @@ def _collect(problems, names, runs):
 
 
 class Campaign(NamedTuple):
-    """A campaign is a learner's run on sums of reports.
+    """A campaign records a learner's runs on sums of reports.
 
-    PE is recorded after each batch, GP-UCB at about 200 users on a log scale.
+    PE is recorded after each batch, GP-UCB at about 200 numbers of users on a log scale.
     t (batches,) is the number of users so far, regret (trials, batches) is cumulative, active
     (trials, batches) counts the active arms (all of them for GP-UCB), uniform (trials,) is the
     expected regret per round of uniform play.
@@ -2585,7 +2584,7 @@ def simulate_batches(
 ) -> Campaign:
     """Play a learner on sums of reports drawn in their exact law -> Campaign.
 
-    Any T comes at the same cost.
+    The cost does not grow with T.
     name: "PE", or "GP-UCB" with a `switch`. T: up to 1e15. problem and options: as in `simulate`.
     """
     from ldpbo import campaigns
@@ -2658,8 +2657,8 @@ def table_problem(
 ) -> Problem:
     """Make a problem from a table: rows = observations, columns = arms; a user is a random row.
 
-    low, high: the range of the rewards, known beforehand; it makes the curators, see
-    `ldpbo.datasets.table_problem`. Without them the paper's bounds, from the table itself.
+    low, high: the range of the rewards, known beforehand, to which curators clip; see
+    `ldpbo.datasets.table_problem`. Without them the bounds are the paper's, from the table itself.
     """
     from ldpbo import datasets
 
@@ -2690,7 +2689,7 @@ def read_table(
     missing: str = "error",
     long: tuple[str, str, str] | bool | None = None,
 ) -> Table:
-    """Read a CSV file (rows observations, columns arms) -> named tuple (values, names, left_out).
+    """Read a CSV file, a row for each observation, as a Table (values, names, left_out).
 
     missing: what is done about empty cells, NA and nan: "error", "drop" (their rows) or "mean" (of
     the column). long: the columns (user, item, value) of a file with one value a row.

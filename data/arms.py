@@ -1,4 +1,4 @@
-"""How many users a private learner needs with fewer or more arms: the table data/arms.csv.
+"""Count the users a private learner needs with fewer or more arms: the table data/arms.csv.
 
     .venv/bin/python data/arms.py [FILE]          # about five minutes on one core
 

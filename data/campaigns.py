@@ -1,9 +1,9 @@
-"""Runs that are too long for a page: relative regret round by round, with the true RKHS norm as B.
+"""Play runs that are too long for a page, with the RKHS norm as B: the table data/campaigns.csv.
 
     .venv/bin/python data/campaigns.py [FILE]         # about an hour on one core
 
-Writes data/campaigns.csv, or FILE. Read by the page "One bit is enough". Curators are told the
-norm as the range, too: F = B.
+Writes data/campaigns.csv, or FILE, for the page "One bit is enough": relative regret by round.
+Curators are told the norm as the range, too: F = B.
 """
 
 import sys
@@ -41,8 +41,7 @@ JOBS = [  # kernel, eps, T, trials, learners
 
 
 def run(kernel, eps, T, trials, name, constants, curator):
-    """Run one learner -> its relative regret, mean and range over the trials, at eight rounds a
-    decade."""
+    """Run one learner -> its relative regret, mean and range over trials, eight times a decade."""
     problem = lambda seed: experiments.told_norm(core.synthetic_problem(kernel, seed=seed))
     privacy = dict(eps=eps, curator=getattr(core, curator))
     options = dict(trials=trials, seed=SEED, constants=constants)

@@ -1,8 +1,8 @@
-"""Regret bounds on the real tables, and regret at their constants: the table data/constants.csv.
+"""Compute regret bounds on the real tables, and regret at their constants: data/constants.csv.
 
     .venv/bin/python data/constants.py [FILE]         # about a minute on one core
 
-Writes data/constants.csv, or FILE. Read by the page "Upper bounds: the constants". Rows "bound" are
+Writes data/constants.csv, or FILE, for the page "Upper bounds: the constants". Rows "bound" are
 the bounds at the parameters of the real-data panels, T = 20,000, over the regret of uniform play;
 those marked "original" need the paper's two tables (`make data`, or LDPBO_DATA) and are left out
 where these are missing: the results are stored, the data is not. Rows "regret" are means over the

@@ -1,8 +1,8 @@
-"""Do the bands hold? The table data/coverage.csv.
+"""See whether the bands hold: the table data/coverage.csv.
 
     .venv/bin/python data/coverage.py [FILE]          # about four minutes on one core
 
-Writes data/coverage.csv, or FILE. Read by the pages "Elimination" and "Upper bounds: coverage and
+Writes data/coverage.csv, or FILE, for the pages "Elimination" and "Upper bounds: coverage and
 dictionaries". A row is a setting, with new functions in every run and B the RKHS norm of f. Its
 `use` lists, run by run, the largest share of a band that was needed at any arm and time; above 1
 the band has failed.

@@ -1,13 +1,13 @@
-"""Regret of the two proved learners from 10^3 to 10^15 users: the table data/elimination.csv.
+"""Compute the regret of the two proved learners up to 10^15 users: data/elimination.csv.
 
     .venv/bin/python data/elimination.py [FILE]       # about half a minute on one core
 
-Writes data/elimination.csv, or FILE. Read by the page "Elimination". Neither learner is told how
-long it will play, so one campaign a function gives the regret after every number of users. A row
+Writes data/elimination.csv, or FILE, for the page "Elimination". Neither learner is told how long
+it will play, so one campaign on a function gives the regret after every number of users. A row
 holds means over the functions after so many users: the regret of uniform play and of the learners,
 their regret over that of uniform play, the proved bounds of both (`upper`: elimination) and the
-lower bound. `batches` are those that elimination has
-begun, and `rounding` is the largest value so far of what its proof wants to be at most 1.
+lower bound. `batches` are those that elimination has begun, and `rounding` is the largest value so
+far of what its proof needs to be at most 1.
 """
 
 import sys

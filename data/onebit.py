@@ -1,8 +1,8 @@
-"""GP-UCB on one-bit reports: the table data/onebit.csv.
+"""Play GP-UCB on one-bit reports: the table data/onebit.csv.
 
     .venv/bin/python data/onebit.py [FILE]            # about two minutes on one core
 
-Writes data/onebit.csv, or FILE. Read by the page "One bit is enough". A row is one campaign on one
+Writes data/onebit.csv, or FILE, for the page "One bit is enough". A row is one campaign on one
 function, with proved widths and B = F the RKHS norm of f: its regret over that of uniform play, how
 often an arm was chosen, and the bound of the theorem on seldom switching with the campaign's own
 gain. Three experiments: "switch" over C, "ridge" over multiples of the matched ridge, and "beside",

@@ -25,8 +25,7 @@ PANELS = ["2b", "2c", "2e", "2f", "3b", "3c"]
 
 
 def collect(pages):
-    """Collect {"code": hash, "panels": {panel: parameters and tables}} from the executed pages in
-    the folder `pages`."""
+    """Collect {"code": hash, "panels": {panel: parameters and tables}} from executed pages."""
     os.environ["LDPBO_PAGES"] = str(pages)
     return {
         "code": results.CODE,

@@ -1,4 +1,4 @@
-"""The audit meets mechanisms of other people's packages: the table data/packages.csv.
+"""Audit mechanisms of other people's packages: the table data/packages.csv.
 
     .venv/bin/python data/packages.py                 # all rows, about four minutes on one core
     .venv/bin/python data/packages.py opendp-0.16.0   # those of one environment

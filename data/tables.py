@@ -1,5 +1,7 @@
-"""The programs of this folder compute on the real-data tables that are here: stand-ins always, the
-paper's own where `make data` or LDPBO_DATA has brought them."""
+"""The programs of this folder compute on the real-data tables that are here.
+
+These are the stand-ins always, the paper's own where `make data` or LDPBO_DATA has brought them.
+"""
 
 import ldpbo_core as core
 from ldpbo import datasets

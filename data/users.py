@@ -1,8 +1,8 @@
-"""How many users a private learner needs: the table data/users.csv.
+"""Count the users a private learner needs: the table data/users.csv.
 
     .venv/bin/python data/users.py [FILE]          # about two minutes on one core
 
-Writes data/users.csv, or FILE. Read by the pages "How many users do I need?" and "Which one should
+Writes data/users.csv, or FILE, for the pages "How many users do I need?" and "Which one should
 I use?". One run a function plays to 10^12 users; both learners are anytime, so the regret along
 that one run is the regret at every smaller number of users. A row holds the number of users after
 which the mean over the functions of (regret / regret of uniform play) stays below a share, and its

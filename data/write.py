@@ -1,4 +1,4 @@
-"""The programs of this folder write their tables with this: part by part, whole or not at all."""
+"""The programs of this folder use this to write their tables, each whole or not at all."""
 
 import sys
 from pathlib import Path

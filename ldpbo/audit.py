@@ -30,10 +30,10 @@ from ldpbo_core import CTL, ArrayLike, OneBit
 
 
 def total_epsilon(eps: float | None, reports: ArrayLike) -> np.ndarray:
-    """One user's eps-LDP reports cost reports * eps together; `reports` may be counts per user.
+    """Return what one user's eps-LDP reports cost together; `reports` may be counts per user.
 
-    The paper's eps is per report and needs a fresh user each round; one user behind a whole MoMA
-    epoch spends k eps (Erratum C12).
+    The cost is reports * eps. The paper's eps is per report and needs a fresh user each round; one
+    user behind a whole MoMA epoch spends k eps (Erratum C12).
     """
     counts = check.array("reports", reports, np.ndim(reports))
     if (counts < 0).any() or (counts % 1).any():
@@ -44,7 +44,7 @@ def total_epsilon(eps: float | None, reports: ArrayLike) -> np.ndarray:
 def subweibull_radius(
     T: int, delta: float, *, theta: float, a: float = 1.0, b: float = 1.0
 ) -> float:
-    """With probability at least 1 - delta, none of T noises exceeds this R (Erratum A6).
+    """Return an R that, with probability 1 - delta, none of T noises exceeds (Erratum A6).
 
     The noise is sub-Weibull: P(|noise| >= x) <= a exp(-b x^{1/theta}).
     """
@@ -72,7 +72,7 @@ MOST = 64  # rewards to choose from: 2,016 pairs
 
 
 class Audit(NamedTuple):
-    """The true eps is at least eps_low, with the confidence asked for; flagged: not as promised."""
+    """An audit says that eps is at least eps_low; if `flagged`, more than was promised."""
 
     eps_low: float
     promised: float
@@ -118,10 +118,10 @@ class Event(NamedTuple):
 def attack_clues(
     report: np.ndarray, before: np.ndarray, y: np.ndarray, y_prime: np.ndarray, bits: bool
 ) -> Iterator[tuple[str, np.ndarray, Any]]:
-    """An attacker computes these clues from reports (n, users) and the reports before them.
+    """Yield the clues that an attacker computes from reports (n, users) and those before them.
 
-    Yields (name, values (n,), values to watch). Names are exact: two clues never share one. Sizes,
-    signs and differences come first, low bits last.
+    A clue is (name, values (n,), values to watch). Names are exact: two clues never share one.
+    Sizes, signs and differences come first, low bits last.
     """
     views = list(_sizes(report, y, y_prime))
     yield from views
@@ -143,7 +143,7 @@ def attack_clues(
 
 
 def _sizes(report, y, y_prime):
-    """Each report is a clue; where several come together, so are extremes and differences."""
+    """Yield each report and, where several come together, extremes and differences."""
     for i, (r, *pair) in enumerate(zip(report.T, y, y_prime), 1):
         yield f"report {i}", r, pair
     if report.shape[1] == 1:
@@ -155,7 +155,7 @@ def _sizes(report, y, y_prime):
 
 
 def _distances(report, y, y_prime):
-    """The distance of a report from either input is noise if that was the input."""
+    """Yield the distance of each report from either input: noise, if that was the input."""
     pairs = zip(y.tolist(), y_prime.tolist())
     for i, (r, pair) in enumerate(zip(report.T, pairs), 1):
         for x in dict.fromkeys(pair):
@@ -172,10 +172,11 @@ def _low_bits(x):
 
 
 def cell_borders(x: np.ndarray, watched: ArrayLike) -> np.ndarray:
-    """A clue's values x are cut into cells at these borders: single values, quantiles, NaN.
+    """Return the borders of the cells into which a clue's values x are cut.
 
-    A cell of its own has each watched value and each one that repeats. Quantiles are 1/8 apart in
-    log-odds, down to 16 games outside the last: tails are seen as far as so many games can.
+    Each watched value, each one that repeats, and NaN has a cell of its own. Quantiles are 1/8
+    apart in log-odds, down to 16 games outside the last: tails are seen as far as so many games
+    can.
     """
     x = np.sort(x[~np.isnan(x)])
     new = np.append(True, x[1:] != x[:-1])
@@ -215,7 +216,7 @@ def _fresh(curator):
 
 
 def _ask(curator, rewards, single, rng):
-    """The curator reports rewards (games, users), told in one array or as single numbers."""
+    """Let the curator report rewards (games, users), told in one array or as single numbers."""
     if single:
         found = [curator.privatise(x, rng) for x in rewards.ravel().tolist()]
     else:
@@ -231,7 +232,7 @@ def _ask(curator, rewards, single, rng):
 
 
 def _play(curator, secrets, earlier, games, single, rng):
-    """Fresh copies of the curator report, in each game, one of the secrets (K, users) -> Games.
+    """Let fresh copies of the curator report one of the secrets (K, users) in each game -> Games.
 
     A copy is told the rewards of many games in one array, or, if single, of one game, one number at
     a time. In the second half of the games (`used`) the copy has reported `earlier` (1, users)
@@ -271,15 +272,15 @@ def audit(
     bits: bool = True,
     clues: Callable | None = None,
 ) -> Audit:
-    """The audit bounds from below the eps that `curator` really gives -> Audit.
+    """Bound from below the eps that `curator` really gives -> Audit.
 
-    n games: a fair coin picks y or y_prime, the curator reports. Under eps-LDP nobody tells the
-    coin with odds above e^eps. The first half of the games chooses: every clue is cut into cells,
-    each cell guesses the coin that it saw more often, cells are sorted by that on a quarter and the
-    best set is taken on the next. Arrays are played and single numbers (one game in 64, at least
-    500 if n allows), fresh curators and such as have reported before. The second half tests the one
-    event that came out best: whatever is reported, under eps-LDP the number of right guesses is at
-    most binomial, so one Clopper-Pearson bound suffices.
+    In each of n games a fair coin picks y or y_prime, and the curator reports. Under eps-LDP nobody
+    tells the coin with odds above e^eps. The first half of the games chooses: every clue is cut
+    into cells, each cell guesses the coin that it saw more often, cells are sorted by that on a
+    quarter and the best set is taken on the next. Rewards are told in arrays and as single numbers
+    (one game in 64, at least 500 if n allows), to fresh curators and to such as have reported
+    before. The second half tests the one event that came out best: whatever is reported, under
+    eps-LDP the number of right guesses is at most binomial, so one Clopper-Pearson bound suffices.
 
     y, y_prime: numbers, or vectors (users,) of inputs that are reported together; each entry that
     differs is promised eps. Where neither is given, the first half chooses the pair as well: a fair
@@ -324,7 +325,7 @@ def audit(
 
 
 def _given_rewards(y, y_prime, rewards):
-    """The auditor gives a pair, or rewards to choose from -> (K, users), y_prime first; or None."""
+    """Check the pair, or the rewards to choose from -> (K, users), y_prime first; or None."""
     if y is None and y_prime is None:
         return None if rewards is None else _distinct(rewards)
     if y is None or y_prime is None or rewards is not None:
@@ -362,7 +363,7 @@ def _candidates(curator, rng):
 
 
 def _all_clues(games, y_prime, y, bits, clues):
-    """The auditor's own clues come first, and replace those of the same name."""
+    """Yield the auditor's own clues first; they replace those of the same name."""
     own = clues(games.report) if clues else {}
     for name, x in own.items():
         yield name, np.asarray(x, float), ()
@@ -372,7 +373,7 @@ def _all_clues(games, y_prime, y, bits, clues):
 
 
 def _manners(curator, rewards, n, rng):
-    """n games are played in arrays, then as single numbers: yields (single, halves of Games)."""
+    """Play n games in arrays, then as single numbers; yield (single, halves of Games)."""
     alone = max(min(n // 4, 500), min(n // 32, 50_000))
     served = False
     for single, games in ((False, n - alone), (True, alone)):
@@ -391,7 +392,7 @@ def _manners(curator, rewards, n, rng):
 
 
 def _events(curator, rewards, n, rng, look):
-    """Each pair of rewards, told apart by each clue, has its best event in these n games."""
+    """Yield, for each pair of rewards and each clue, the event of n games that decides best."""
     for single, halves in _manners(curator, rewards, n, rng):
         for pair in itertools.combinations(range(len(rewards)), 2):
             sorting, judging = (half.between(*pair) for half in halves)
@@ -404,7 +405,7 @@ def _events(curator, rewards, n, rng, look):
 
 
 def _cells(borders, x, used):
-    """Cells are numbered; those of curators that have reported before are odd."""
+    """Number the cells; those of curators that have reported before are odd."""
     return 2 * np.searchsorted(borders, x, side="right") + used
 
 
@@ -415,10 +416,10 @@ def _tally(borders, x, games):
 
 
 def _best_cells(seen, judged):
-    """Cells are taken in the order of how well they told the coin -> the best set, and its score.
+    """Take cells in the order of how well they told the coin -> the best set, and its score.
 
     seen, judged (cells, 2): tallies of separate games; the first gives the order and the guesses,
-    the second the score. Any rule may choose; this one is strict against luck.
+    the second the score. Any rule may choose; this one distrusts luck.
     """
     certainty = (seen.max(1) + 0.5) / (seen.sum(1) + 1)
     order = np.argsort(-certainty, kind="stable")

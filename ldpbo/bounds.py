@@ -1,4 +1,4 @@
-"""No learner can beat these lower bounds on the regret; no plays gain more than the ceiling here.
+"""This module bounds the regret of every learner from below, and the information gain from above.
 
 >>> from ldpbo import bounds
 >>> rate = bounds.lower_bound("matern", 1e4, 1.0, B=1.0, v=1.0, alpha=1.0, d=1, nu=2.5)
@@ -21,7 +21,7 @@ from ldpbo import checks as check
 
 
 def gain_ceiling(K: np.ndarray, T: float, lam: float, steps: int = 80) -> float:
-    """The largest information gain of T plays, gamma_T, cannot exceed this number.
+    """Return a number that gamma_T, the largest information gain of T plays, cannot exceed.
 
     Real-valued plays w with sum T make the gain g(w) concave with slope sigma_w^2/(2 lam), so for
     any w gamma_T <= g(w) + (T max sigma_w^2 - sum w sigma_w^2)/(2 lam); multiplicative steps
@@ -100,7 +100,7 @@ def lower_bound(
     variant: str = "printed",
     lengthscale: float = 0.2,
 ) -> Bound:
-    """Every eps-LDP learner suffers this regret on some f with |f|_H <= B on [0,1]^d (C-lb).
+    """Return a regret that every eps-LDP learner suffers on some f on [0,1]^d, |f|_H <= B (C-lb).
 
     Rewards have E|y|^{1+alpha} <= v; eps=None: not private. The variants:
 
@@ -154,7 +154,7 @@ def _best_rate(setting, eps, variant):
 
 
 def rate(setting: Setting, log_n: float, s: float) -> Bound:
-    """The rate is T Delta, Delta = v^{1/(1+a)} (M/n)^s with n = T z^2, constant 1.
+    """Return the rate T Delta, Delta = v^{1/(1+a)} (M/n)^s with n = T z^2 and constant 1.
 
     It is solved with M = ln(..)^{d/2} (SE: nu = inf) or M = (B/Delta)^{d/nu}. s = a/(1+a) is
     Theorem 1, and with z = 1 the non-private rate; s = a/(2(1+a)) is Improvement A1.
@@ -189,7 +189,7 @@ def _exp_text(log):
 
 
 def _largest_rate(setting, log_n, s, plain):
-    """The non-private rate and those of A1 at n = T z^2 and above all hold: the largest.
+    """Return the largest of the non-private rate and those of A1 at n = T z^2 and above; all hold.
 
     With L = ln n + g the logarithm of Theorem 1, the rate has one peak on each stretch of n in the
     regime: the largest is at n, at the peak (SE: L = d/2) or at an end of a stretch, where M = n or
@@ -210,7 +210,7 @@ def _largest_rate(setting, log_n, s, plain):
 
 
 def _stretch_ends(g: float, d: int) -> Iterator[float]:
-    """A stretch of the SE kernel ends where d/2 ln L is L - g (M = n) or L (Delta = B)."""
+    """Yield each L at which a stretch may end (SE): d/2 ln L is L - g (M = n) or L (Delta = B)."""
     from scipy.special import lambertw
 
     for x in (g, 0.0):
@@ -269,9 +269,9 @@ class Rewards(NamedTuple):
 
 
 def _rare_rewards(eps, v, alpha):
-    """Rewards are non-zero with probability p <= 1 (page lb_rewards); a report tells D*(p) at most.
+    """Make the family of rewards that are non-zero with probability p <= 1 (page lb_rewards).
 
-    D* is derived on page lb_better.
+    A report tells D*(p) at most, which is derived on page lb_better.
     """
     e = math.exp(min(eps, 700.0))  # at 700 the report is the reward itself
 
@@ -283,7 +283,7 @@ def _rare_rewards(eps, v, alpha):
 
 
 def _sign_rewards(eps, v):
-    """Rewards are +b and -b, b = sqrt(v), with mean f.
+    """Make the family of rewards +b and -b, b = sqrt(v), with mean f.
 
     A report tells -ln(1 - (f tanh(eps/2)/b)^2)/2 at most.
     """
@@ -310,7 +310,7 @@ def _log_inverse_density(xi2, d, nu, lengthscale):
 
 
 def bump_norms(n: np.ndarray, setting: Setting, lengthscale: float) -> np.ndarray:
-    """The function g of a cell has the norm |g|_H = Delta times this; n cells in each dimension."""
+    """Return |g|_H/Delta of the function g of a cell, where each dimension has n cells."""
     d = setting.d
     shape = bump(d)
     stretch = 2 * shape.zeta * n
@@ -321,7 +321,7 @@ def bump_norms(n: np.ndarray, setting: Setting, lengthscale: float) -> np.ndarra
 
 
 def _best_bump(setting, lengthscale, rewards):
-    """The bound is T Delta (2 - c/M - sqrt(2 T S/M)), maximised over M = n^d and Delta.
+    """Maximise T Delta (2 - c/M - sqrt(2 T S/M)) over M = n^d and Delta.
 
     Delta <= rewards.top, and |g|_H <= B. c sums v_m^j/Delta over the cells, S the most that an
     eps-LDP report can tell of a reward there (page lb_better).

@@ -1,4 +1,4 @@
-"""Campaigns of up to 10^15 users: learners on sums of reports, at a cost that does not grow with T.
+"""Learners play with up to 10^15 users here, on sums of reports, at a cost that T does not raise.
 
 >>> import ldpbo_core as core
 >>> problem = core.synthetic_problem(seed=7)
@@ -19,7 +19,7 @@ import ldpbo_core as core
 from ldpbo import checks as check
 
 SINGLES = 10**7  # single draws are added up to this horizon where sums have no law of their own
-MARKS = 200  # numbers of users at which GP-UCB's regret is told
+MARKS = 200  # numbers of users at which GP-UCB's regret is recorded
 
 
 def simulate_batches(
@@ -32,13 +32,13 @@ def simulate_batches(
     eps: float | None = None,
     **options: Any,
 ) -> core.Campaign:
-    """Run a learner on sums of reports, drawn in their exact law -> Campaign. Any T costs the same.
+    """Run a learner on sums of reports, drawn in their exact law -> Campaign.
 
     problem: a Problem, or a callable seed -> Problem, as in `simulate`. name: "PE", or "GP-UCB"
-    with a `switch`, or a class of your own that plans. options: those of `make`. Where sums have no
-    known law (Student noise but for OneBit; rewards that CTL clips; SecureCTL; a curator of your
-    own) single draws are added, T <= SINGLES. Rewards of your own, a subclass of Problem, are
-    refused.
+    with a `switch`, or a class of your own that plans. options: those of `make`. The cost does not
+    grow with T. Where sums have no known law (Student noise but for OneBit; rewards that CTL clips;
+    SecureCTL; a curator of your own) single draws are added, T <= SINGLES. Rewards of your own, a
+    subclass of Problem, are refused.
     """
     T = check.integer("T", T)
     trials = check.integer("trials", trials)
@@ -78,7 +78,7 @@ def _campaign(problem, T, seed, trial, name, eps, options):
 
 
 def _marks(campaigns, T):
-    """Choose at which numbers of users to tell the regret: after each batch, if all trials agree.
+    """Choose the numbers of users at which to record: after each batch, if all trials agree.
 
     Inside a run of one arm regret grows evenly, so it is known at any number of users.
     """
@@ -111,9 +111,9 @@ def report_sums(
 ) -> np.ndarray:
     """Draw sums of counts[arm, j] reports, (n, k), in their exact law, from each arm's own curator.
 
-    One bit: the +bits are binomial with the mean of the clipped reward, whatever the noise. N
-    Laplace draws add up to the difference of two Gamma(N) draws; `Sums` adds one draw. Where no law
-    is known single draws are added, as long as T is at most SINGLES.
+    The number of high one-bit reports is binomial, with the mean of the clipped reward, whatever
+    the noise. N Laplace draws add up to the difference of two Gamma(N) draws; `Sums` adds one draw.
+    Where no law is known single draws are added, as long as T is at most SINGLES.
     """
     problem = learner.problem
     for method in ("reward", "draw", "sample"):
@@ -151,7 +151,10 @@ def report_sums(
 
 
 def _bit_sums(learner, counts, privacy):
-    """A report's law is linear in the reward, so the + bits are binomial, whatever the noise."""
+    """Draw sums of one-bit reports.
+
+    The law of a report is linear in the reward, so the high ones are binomial, whatever the noise.
+    """
     arms = np.flatnonzero(counts.any(axis=1))
     curators = [learner.curator(arm) for arm in arms]
     centre = np.array([curator.centre for curator in curators])
@@ -186,7 +189,7 @@ def _noisy_sums(learner, counts, env, privacy):
 def clipped_mean(
     problem: core.Problem, arms: np.ndarray, centre: np.ndarray, bound: np.ndarray
 ) -> np.ndarray:
-    """Integrate P(reward <= y) -> E clip(reward - centre, -bound, bound) of these arms."""
+    """Compute E clip(reward - centre, -bound, bound), by integrals of P(reward <= y)."""
     if problem.noise == "table":
         return np.clip(problem.samples[:, arms] - centre, -bound, bound).mean(axis=0)
     below = _student_integral if problem.noise == "t3" else _uniform_integral
@@ -217,14 +220,17 @@ def _added_singly(learner, counts, env, privacy):
 
 
 def _uniform_sums(problem, counts, env, _):
-    """Each binary digit of N uniforms adds up to a binomial; 53 digits, as NumPy draws them."""
+    """Draw sums of rewards with uniform noise.
+
+    Each binary digit of N uniforms adds up to a binomial; they have 53, as NumPy draws them.
+    """
     digits = env.binomial(counts[..., None], 0.5, (*counts.shape, 53))
     uniforms = digits @ 0.5 ** np.arange(1, 54)
     return problem.f[:, None] * counts + problem.R * (2 * uniforms - counts)
 
 
 def _table_sums(problem, counts, env, bound):
-    """The counts of a table's rows are multinomial."""
+    """Draw sums of rewards from a table, the counts of whose rows are multinomial."""
     rows = len(problem.samples)
     even = np.full(rows, 1 / rows)
     sums = np.zeros(counts.shape)

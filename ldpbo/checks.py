@@ -19,14 +19,14 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """NumPy's numbers become Python's, so that messages say 0 and not np.int64(0)."""
+    """Turn NumPy's numbers into Python's, so that messages say 0 and not np.int64(0)."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def real(value: Any) -> np.ndarray | None:
-    """`value` becomes an array of floats, or None if an entry is not a real number.
+    """Turn `value` into an array of floats; None if an entry is not a real number.
 
-    Masked and complex entries, dates, words and numbers beyond floats are none.
+    Masked and complex entries, dates, words and numbers beyond floats are not.
     """
     if type(value) is np.ndarray and value.dtype == float:  # the usual case; masks take time
         return value.view()
@@ -51,7 +51,7 @@ def number(
     low: float = -math.inf,
     high: float = math.inf,
 ) -> float:
-    """`value` becomes a float with low < value < high."""
+    """Return `value` as a float; refuse it unless low < value < high."""
     if isinstance(value, float):
         x = value = float(value)
     else:
@@ -81,14 +81,14 @@ ridge = functools.partial(
 
 
 def choice(name: str, value: Any, *allowed: str) -> None:
-    """`value` must be one of the words `allowed`."""
+    """Refuse `value` unless it is one of the words `allowed`."""
     if not isinstance(value, str) or value not in allowed:
         *words, last = map(repr, allowed)
         raise ValueError(f"{name} = {plain(value)!r:.80}: must be {', '.join(words)} or {last}")
 
 
 def integer(name: str, value: Any, low: int = 1, high: float = 10**15, allowed: str = "") -> int:
-    """`value` becomes an int with low <= value <= high."""
+    """Return `value` as an int; refuse it unless low <= value <= high."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
     if not (whole and low <= value <= high):
         allowed = allowed or f">= {low} and at most 10**15"
@@ -102,7 +102,7 @@ def _is_whole(value):
 
 
 def array(name: str, value: Any, ndim: int | None, limit: float = math.inf) -> np.ndarray:
-    """`value` becomes a finite array of floats with `ndim` dimensions (None: any number).
+    """Return `value` as a finite array of floats with `ndim` dimensions (None: any number).
 
     Entries must be below `limit` in size.
     """
@@ -127,14 +127,14 @@ def generator(
     allowed: str = "or None; a seed would give each call the same noise",
     name: str = "rng",
 ) -> np.random.Generator:
-    """`rng` must be a numpy Generator; None becomes a fresh one."""
+    """Return a NumPy generator: `rng` itself, or a fresh one for None."""
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
     raise ValueError(f"{name} = {rng!r:.80}: must be a numpy Generator {allowed}")
 
 
 def seeded(rng: Any, name: str = "rng") -> np.random.Generator:
-    """`rng` must be a numpy Generator; a seed becomes one."""
+    """Return a NumPy generator: `rng` itself, or one made from a seed."""
     if not isinstance(rng, np.ndarray) or rng.ndim == 1:  # a np.matrix would crash the interpreter
         with contextlib.suppress(TypeError, ValueError):
             rng = np.random.default_rng(rng)
@@ -142,28 +142,28 @@ def seeded(rng: Any, name: str = "rng") -> np.random.Generator:
 
 
 def function(name: str, value: Any, of: str) -> Any:
-    """`value` must be a function."""
+    """Return `value`; refuse it unless it is a function."""
     if not callable(value):
         raise ValueError(f"{name} = {value!r:.80}: must be a function of {of}")
     return value
 
 
 def arm(value: Any, n: int) -> int:
-    """`value` becomes an index 0..n-1."""
+    """Return `value` as the index of one of n arms."""
     if type(value) is int and 0 <= value < n:  # the usual case, each round of a run
         return value
     return integer("arm", value, 0, n - 1, f"from 0 to {n - 1}")
 
 
 def arms(name: str, values: Iterable, n: int) -> np.ndarray:
-    """A list of arms becomes an array of indices."""
+    """Return a list of arms as an array of indices."""
     if not np.iterable(values):
         raise ValueError(f"{name} = {values!r:.80}: must be a list of arms")
     return np.array([arm(a, n) for a in values], dtype=int)
 
 
 def points(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Two sets of points become (n, d) and (n', d) arrays; a vector is n points of the line."""
+    """Return two sets of points as (n, d) and (n', d) arrays; a vector is n points of the line."""
     X = array("X", X, None)
     Y = array("Y", Y, None)
     X, Y = (A[:, None] if A.ndim == 1 else A for A in (X, Y))
@@ -175,7 +175,7 @@ def points(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def kernel_matrix(K: Any) -> np.ndarray:
-    """K becomes an (n, n) array, symmetric with a diagonal of at most 1 (see `semidefinite`)."""
+    """Return K as a symmetric (n, n) array; refuse a diagonal above 1 (see `semidefinite`)."""
     K = array("K", K, 2)
     n = len(K)
     if n == 0 or K.shape != (n, n):
@@ -192,13 +192,13 @@ def kernel_matrix(K: Any) -> np.ndarray:
 
 
 def semidefinite(w: np.ndarray) -> None:
-    """The eigenvalues w of K, in ascending order, must be those of a positive semi-definite K."""
+    """Refuse ascending eigenvalues w of K, unless K is positive semi-definite."""
     if w[0] < -1e-8 * len(w):
         raise ValueError(f"K has an eigenvalue {w[0]:.3g}: must be positive semi-definite")
 
 
 def table(name: str, samples: Any) -> np.ndarray:
-    """A table (observations, arms) must have columns that vary."""
+    """Return a table (observations, arms) as an array; refuse columns that do not vary."""
     samples = array(name, samples, 2, limit=1e49)  # squares of it are below 1e100
     if len(samples) < 2 or not samples.shape[1]:
         raise ValueError(

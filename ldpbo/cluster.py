@@ -171,8 +171,11 @@ def users(
 def chunks(
     learner: core.PlannedLearner, size: int, seed: Sequence[int]
 ) -> Iterator[tuple[core.Problem, dict[int, core.CTL], np.ndarray, list[int]]]:
-    """Cut a learner's plan, in random order, into chunks of `size` users: yield the arguments of
-    `users`. Each chunk has a seed of its own, and each arm the curator of this plan."""
+    """Cut a learner's plan, in random order, into chunks of `size` users.
+
+    Yields the arguments of `users`. Each chunk has a seed of its own, and each arm the curator of
+    this plan.
+    """
     plan = learner.plan()
     arms = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(plan)), plan))
     curators = {arm: learner.curator(arm) for arm in np.flatnonzero(plan).tolist()}

@@ -55,7 +55,7 @@ MISSING = {"", "na", "n/a", "nan", "null", "none"}  # cells that say that there 
 
 
 def _stationary(kernel, lengthscale, nu):
-    """The kernel of that name, or one's own, is a function of two sets of points."""
+    """Return the kernel of that name, or the user's own, as a function of two sets of points."""
     if callable(kernel):
         return kernel
     check.choice("kernel", kernel, "se", "matern", "a function of two sets of points")
@@ -74,7 +74,7 @@ def synthetic_problem(
     n: int = 100,
     p: int = 100,
 ) -> Problem:
-    """The paper's synthetic data have f = sum_i a_i k(., x_i), a_i ~ U[-1, 1], on the arms i/n.
+    """Draw the paper's synthetic data: f = sum_i a_i k(., x_i), a_i ~ U[-1, 1], on the arms i/n.
 
     The p support points x_i are drawn uniformly from the arms. B = max |f| is the paper's choice:
     it bounds |f|, not the RKHS norm of the theorems (Erratum A12).
@@ -114,7 +114,7 @@ def function_problem(
     points: ArrayLike | None = None,
     **options: Any,
 ) -> Problem:
-    """A function of a point (d,) of a box is played on n scrambled Sobol points, or on those given.
+    """Make a problem from a function of a point (d,), on n scrambled Sobol points or those given.
 
     bounds: the box, [(low, high), ...]. kernel: "se", "matern", or a function of two sets of points
     (n, d) and (n', d). lengthscale of the first two, in the units of the box: a number, or one for
@@ -158,7 +158,7 @@ def _name(thing):
 
 
 def _sobol_points(bounds, n, seed):
-    """n scrambled Sobol points fill the box evenly: (n, d)."""
+    """Draw n scrambled Sobol points, which fill the box evenly, (n, d)."""
     from scipy.stats import qmc
 
     sobol = qmc.Sobol(len(bounds), rng=check.seeded(seed, "seed"))
@@ -180,11 +180,12 @@ def table_problem(
     name: str = "table",
     source: str = "user's table",
 ) -> Problem:
-    """A table is a problem: rows are observations, columns arms, a reward an entry of a random row.
+    """Make a problem from a table with a row for each observation and a column for each arm.
 
-    K is the correlation of `train` (of `samples` where there is none), f the column means. Without
-    `low` and `high` B, R, v and c are the smallest bounds that hold on `samples`, as in the paper's
-    experiments. With them, the range of rewards that is known before anybody reports:
+    A reward is the arm's entry in a random row. K is the correlation of `train` (of `samples` where
+    there is none), f the column means. Without `low` and `high` B, R, v and c are the smallest
+    bounds that hold on `samples`, as in the paper's experiments. `low` and `high` are the range of
+    the rewards, known before anybody reports. With them:
 
     - range -> curator. Rewards are centred at the middle, (low + high)/2: subtract it on the user's
       device. |y| <= Y and |f| <= F with F = Y = (high - low)/2, and curators clip to Y: nothing is
@@ -284,7 +285,7 @@ def _table_norm(problem):
 
 
 class Columns(dict):
-    """A dictionary of cells by the name of their column; it prints only the first of each."""
+    """This dictionary of cells by the name of their column prints only the first of each."""
 
     def __repr__(self):
         told = [f"{name!r}: [{len(cells)} cells, {cells[0]!r} ...]" for name, cells in self.items()]
@@ -292,7 +293,7 @@ class Columns(dict):
 
 
 class Table(NamedTuple):
-    """A table that was read from a file; `left_out` has the cells of columns that are not arms."""
+    """A table has the numbers of a file; `left_out` has the cells of columns that are not arms."""
 
     values: np.ndarray  # (rows, arms)
     names: list[str]  # of the arms
@@ -314,7 +315,7 @@ def read_table(
     missing: str = "error",
     long: tuple[str, str, str] | bool | None = None,
 ) -> Table:
-    """A CSV file is read as a table whose rows are observations and whose columns are arms.
+    """Read a CSV file as a table with a row for each observation and a column for each arm.
 
     Delimiter, decimal sign and header (a first row without a number) are found out where they are
     not given. A first column of row numbers is left out, and so is every column without a number:
@@ -360,13 +361,13 @@ def read_table(
 
 
 def _decode(data):
-    """A byte order mark tells UTF-16 from UTF-8; bytes that are neither become question marks."""
+    """Decode UTF-8, or UTF-16 with its byte order mark; other bytes become question marks."""
     marked = data[:2] in (b"\xff\xfe", b"\xfe\xff")
     return data.decode("utf-16" if marked else "utf-8-sig", "replace")
 
 
 def _sniff_delimiter(lines, decimal):
-    """The delimiter is the first candidate that is in every line; else the usual one."""
+    """Find the delimiter: the first candidate that is in every line, else the usual one."""
     for candidate in "\t;,| ":
         if candidate != decimal and all(candidate in line for line in lines):
             return candidate
@@ -374,7 +375,7 @@ def _sniff_delimiter(lines, decimal):
 
 
 def _sniff_decimal(text, delimiter):
-    """The decimal sign is a comma if digits stand around one, none delimits, and no 1.5 occurs."""
+    """Find the decimal sign: a comma if one is between digits, none delimits, and no 1.5 occurs."""
     if delimiter == "," or not re.search(r"\d,\d", text):
         return "."
     number_with_point = re.search(r"(?<![\d.])\d*\.\d+(?![\d.])", text)  # not 31.12.2020
@@ -382,7 +383,7 @@ def _sniff_decimal(text, delimiter):
 
 
 def _split(lines, delimiter):
-    """Lines {number: text} are split into rows {number: cells}; a row is known by its last line."""
+    """Split lines {number: text} into rows {number: cells}; a row is known by its last line."""
     numbers = list(lines)
     reader = csv.reader(lines.values(), delimiter=delimiter, skipinitialspace=True)
     rows = {}
@@ -405,7 +406,7 @@ def _number(cell, decimal):
 
 
 def _split_header(rows, decimal, header):
-    """The first row is the header if it has no number, or if the caller says so -> names, rows."""
+    """Split off the first row if it has no number, or if the caller says so -> names, rows."""
     (_, first), *others = rows.items()
     if header is None:
         header = all(math.isnan(_number(cell, decimal)) for cell in first)
@@ -415,7 +416,7 @@ def _split_header(rows, decimal, header):
 
 
 class _Sheet:
-    """The cells of a file, their numbers (NaN where a cell is none), and which are missing."""
+    """A sheet has the cells of a file, their numbers (NaN for none), and which are missing."""
 
     def __init__(self, rows, decimal, header):
         top = next(iter(rows))
@@ -506,7 +507,7 @@ class _Sheet:
 
 
 class _Pivoted(_Sheet):
-    """A sheet with a row for each user and a column for each item, from one value a row."""
+    """This sheet has a row for each user and a column for each item, from one value a row."""
 
     def __init__(self, sheet, long):
         for name in long:
@@ -549,13 +550,13 @@ class _Pivoted(_Sheet):
 
 
 def _data_file(original, stand_in):
-    """A data set is the original where that is here, else the stand-in: its path and provenance."""
+    """Find a data set, the original where that is here, else the stand-in -> path, provenance."""
     path = _original(original)
     return (path, f"original {original}") if path else _stand_in(original, stand_in)
 
 
 def _original(name):
-    """An original is found in LDPBO_DATA or in data/original/; None: it is not here."""
+    """Find an original in LDPBO_DATA or in data/original/; None if it is not here."""
     named = os.environ.get("LDPBO_DATA")
     if named and not Path(named).is_dir():
         raise ValueError(
@@ -570,7 +571,7 @@ def _original(name):
 
 
 def _check_original(path):
-    """An original with another checksum is refused."""
+    """Refuse an original with another checksum."""
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     expected = ORIGINALS[path.name]
     if found != expected:
@@ -578,8 +579,10 @@ def _check_original(path):
 
 
 def _stand_in(original, name):
-    """A stand-in lies in data/ of a checkout, or in share/ldpbo of the environment into which pip
-    installed the code: its path and provenance."""
+    """Find a stand-in -> path, provenance.
+
+    It lies in data/ of a checkout, or in share/ldpbo of the environment into which pip installed.
+    """
     for folder in (DATA, Path(sys.prefix) / "share" / "ldpbo"):
         path = folder / name
         if path.exists():
@@ -590,7 +593,7 @@ def _stand_in(original, name):
 
 
 def light_problem() -> Problem:
-    """41 light sensors are the arms: K from the 601 train rows, rewards from the 192 test rows.
+    """Return the paper's 41 light sensors: K from the 601 train rows, rewards from 192 test rows.
 
     Without the original the stand-in of that shape is read.
     """
@@ -598,7 +601,7 @@ def light_problem() -> Problem:
 
 
 def stock_problem() -> Problem:
-    """29 stocks are the arms: K and rewards from the same adjusted closes of 823 trading days.
+    """Return the paper's 29 stocks: K and rewards from the adjusted closes of 823 trading days.
 
     Without the original the stand-in's 20 stocks are read.
     """

@@ -1,5 +1,7 @@
-"""Several pages run these: problems whose B is the norm of f, single rounds, coverage; and how many
-users a campaign needs."""
+"""Several pages run these experiments, on problems whose B is the norm of f.
+
+There are single rounds, the coverage of bands, and the number of users that a campaign needs.
+"""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def lower_bound_design(
     b: float,
     variant: str = "closed",
 ) -> Bound:
-    """Every learner suffers at least this expected regret on some f with |f|_H <= B.
+    """Return an expected regret that every learner suffers on some f with |f|_H <= B.
 
     K (n, n) is the kernel matrix of the arms, or a Problem. Rewards are +b or -b, so the noise is
     at most 2b. Reports come from any eps-LDP mechanism, one for each user, chosen in view of the
@@ -79,7 +79,7 @@ def average_bound(
     *,
     b: float,
 ) -> float:
-    """The regret averaged over any family of functions is at least this (Averaging lemma).
+    """Return a lower bound on the regret averaged over a family of functions (Averaging lemma).
 
     functions (m, n): row i is f_i on the arms, |f_i| < b, max f_i >= 0; weights (m,) sum to one.
     """
@@ -99,7 +99,7 @@ def average_bound(
 
 
 def _tau(eps):
-    """tanh(eps/2) is what eps leaves of the mean of a sign; without privacy it is 1."""
+    """Return tanh(eps/2), which eps leaves of the mean of a sign; without privacy 1."""
     if eps is None:
         return 1.0
     return math.tanh(check.positive("eps", eps) / 2)
@@ -109,7 +109,7 @@ def _tau(eps):
 
 
 def features(K: Any) -> np.ndarray:
-    """Z (r, n) has the features of the arms as columns: Z'Z = K, or a little less.
+    """Return the features of the arms as columns of Z (r, n): Z'Z = K, or a little less.
 
     What is left out (below 1e-12 of the largest) only makes the set of functions smaller: the
     bound stays a bound.
@@ -130,7 +130,7 @@ def optimal_weights(
     ridge: float,
     certificate: float = 1.01,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """D-optimal weights w (n,) maximise ln det(sum_x w_x z_x z_x' + ridge I); h (n,) comes along.
+    """Find weights w (n,) that maximise ln det A, A = sum_x w_x z_x z_x' + ridge I, and h (n,).
 
     h_x = z_x' A^{-1} z_x is the gradient. At the maximum max h = sum w h; the multiplicative steps
     w_x <- w_x h_x / sum w h end where max h <= certificate * sum w h.
@@ -156,7 +156,7 @@ def hard_functions(
     weights: np.ndarray,
     ridge: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Row x of G (n, n) is the function g_x(y) = z_x' A^{-1} z_y; its norm is |A^{-1} z_x| (n,)."""
+    """Return G (n, n), whose row x is g_x(y) = z_x' A^{-1} z_y, and the norms |A^{-1} z_x| (n,)."""
     root, white = _whiten(Z, weights, ridge)
     coordinates = np.linalg.solve(root.T, white)
     return white.T @ white, np.linalg.norm(coordinates, axis=0)
@@ -222,7 +222,7 @@ class Shape(NamedTuple):
 
 
 def _shape(Z, ridge):
-    """One design makes one Shape."""
+    """Make the Shape of the design at this ridge."""
     weights, leverage = optimal_weights(Z, ridge)
     G, norms = hard_functions(Z, weights, ridge)
     best = G.max(axis=1)
@@ -248,7 +248,7 @@ def _shapes(Z, n):
 
 
 def _explicit(Z, T, tau, B, b):
-    """T (c gap - c^2 cost) is the lemma for f_x = c g_x: its largest value over ridges and c.
+    """Maximise T (c gap - c^2 cost), the lemma for f_x = c g_x, over ridges and c.
 
     While tau |f| <= r b, a report tells at most kappa_r/2 (tau f/b)^2, kappa_r = -ln(1-r^2)/r^2.
     """

@@ -1,4 +1,4 @@
-"""An opponent who chooses the arms of an enumerated game and knows all past noise."""
+"""An opponent, who knows all past noise, chooses the arms of an enumerated game here."""
 
 from __future__ import annotations
 

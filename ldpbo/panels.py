@@ -1,4 +1,4 @@
-"""What a panel of the paper's Figures 2 and 3 shows, in words that are computed from its result.
+"""This module says in words what a panel of the paper's Figures 2 and 3 shows, from its result.
 
     rows = {s: results.final_rows(table, s) for s in (1.0, 0.1)}
     panels.headline(rows)           # "everybody loses to chance; with narrower bands TGP wins ..."

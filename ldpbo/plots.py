@@ -1,4 +1,4 @@
-"""Several pages draw with this: one style, and one colour and marker for each algorithm.
+"""Several pages use this to draw, in one style, with one colour and marker for each algorithm.
 
     figure, axes = plots.axes(1, 2, share=True)
     plots.regret_curves(axes[0], results.means(results.curves({"": run})), private=True)

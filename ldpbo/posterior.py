@@ -1,4 +1,4 @@
-"""Kernel ridge regression on n arms goes play by play; nothing here knows of bandits or privacy.
+"""This module does kernel ridge regression on n arms; it knows nothing of bandits or privacy.
 
 >>> import numpy as np
 >>> domain = Domain.of_matrix(np.array([[1.0, 0.5], [0.5, 1.0]]))
@@ -71,7 +71,7 @@ class Domain:
     ) -> Domain:
         """Make the domain of points (n, d) and a kernel function; nothing (n, n) is built.
 
-        The features come by pivoted Cholesky, where they are not known.
+        Features that are not given come from pivoted Cholesky.
         """
         diagonal = _diagonal(points, kernel)
         if features is None:
@@ -84,7 +84,7 @@ class Domain:
 
     @functools.cached_property
     def lost(self) -> np.ndarray:
-        """The features leave this out of k(x, x), (n,), a part of sigma^2; 0 where K was given."""
+        """Return what features leave out of k(x, x), (n,), a part of sigma^2; 0 if K was given."""
         if self.K is not None:
             return np.zeros(self.n)
         return np.maximum(self.diagonal - np.einsum("rn,rn->n", self.Z, self.Z), 0.0)
@@ -125,8 +125,8 @@ def pivoted_cholesky(
 ) -> np.ndarray:
     """Compute features Z (r, n) of a kernel on points X (n, d) until they miss less than `tol`.
 
-    They end at `rank`, too. Pivots come in blocks, so that a block costs one product over Z and
-    nothing (n, n) is built.
+    There are at most `rank` of them. Pivots come in blocks, so that a block costs one product over
+    Z and nothing (n, n) is built.
     """
     Z = np.empty((min(rank, len(X)), len(X)))
     left = diagonal.copy()  # k(x, x) - |z_x|^2
@@ -150,7 +150,7 @@ def pivoted_cholesky(
 
 
 def _pivots(residual, most, tol):
-    """Choose candidates while each has half the largest residual -> they, and a Cholesky factor."""
+    """Choose pivots as long as one has half the first residual -> they, and a Cholesky factor."""
     floor = max(residual.diagonal().max() / 2, tol)
     picked: list[int] = []
     rows: list[np.ndarray] = []
@@ -167,7 +167,7 @@ def _pivots(residual, most, tol):
 
 
 class Span:
-    """A span gives every arm coordinates x (m',): its features z, or U'z, U (r, m') orthonormal.
+    """A span gives every arm coordinates x (m',): features z, or U'z with U (r, m') orthonormal.
 
     On the span of a dictionary of m arms the paper's embedding phi is Qx, with Q (m, m'). On a
     large domain x is never kept for all arms; `at` and `over` then go through Z.
@@ -201,12 +201,12 @@ class Span:
 
     @property
     def dimension(self) -> int:
-        """An arm has this many coordinates, m'; V is (m', m')."""
+        """Return m', how many coordinates an arm has; V is (m', m')."""
         return len(self.domain.Z) if self.U is None else self.U.shape[1]
 
     @property
     def size(self) -> int:
-        """The coordinates hold this many numbers in memory."""
+        """Return how many numbers the coordinates hold in memory."""
         return sum(np.size(part) for part in (self.U, self.Q, self.X) if part is not None)
 
     def at(self, arms: Any) -> np.ndarray:
@@ -241,7 +241,7 @@ class Span:
 
 
 class Posterior:
-    """Counts (n,) and sums of rewards, (n,) or (n, q), become a mean of that shape and a leverage.
+    """A posterior turns counts (n,) and sums of rewards, (n,) or (n, q), into mean and leverage.
 
     The leverage is sigma^2/lam = missed/lam + x'Px, where P = V^{-1} and V = sum_a count_a x_a x_a'
     + lam I (Lemma 5). A play adds xx' to V and changes all of them by rank one; a fresh solve every
@@ -283,14 +283,14 @@ class Posterior:
             self.leverage[arms] = np.maximum(seen + self.span.missed(arms, x) / self.lam, 0.0)
 
     def _reduction(self):
-        """Return what plays take from leverages, as a form (r, r) in Z, or None for small n."""
+        """Return how plays changed leverages, as a quadratic form (r, r) in Z; None for small n."""
         if self.span.U is None or self.domain.n < 20 * len(self.domain.Z):
             return None
         U = self.span.U
         return U @ (self.P - np.eye(len(self.P)) / self.lam) @ U.T
 
     def _shift_leverage(self, before):
-        """Change the leverages of a large domain by the directions that differ -> was it done?"""
+        """Update a large domain's leverages along the directions that changed -> whether it did."""
         if before is None or self.span.U is None:
             return False
         w, E = np.linalg.eigh(self._reduction() - before)
@@ -326,11 +326,11 @@ class Posterior:
 
     @property
     def sigma(self) -> np.ndarray:
-        """The posterior standard deviation of each arm is sigma, (n,)."""
+        """Return the posterior standard deviation of each arm, (n,)."""
         return np.sqrt(self.lam * self.leverage)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """Draw from N(0, posterior covariance), (n,); what features leave out is drawn by arm."""
+        """Draw from N(0, posterior covariance), (n,); what features leave out, arm by arm."""
         v = np.linalg.cholesky(self.P) @ rng.standard_normal(len(self.P))
         deviation = math.sqrt(self.lam) * self.span.over(v)
         if self.domain.lost.any():
@@ -387,7 +387,7 @@ class Sketch(Posterior):
 
 
 class InverseRoot:
-    """S is V^{-1/2} = sum_k w_k (V + s_k)^{-1}, right to 1e-11 (Hale et al. 2008).
+    """An inverse root S is V^{-1/2} = sum_k w_k (V + s_k)^{-1} to within 1e-11 (Hale et al. 2008).
 
     V = E diag(d) E' + the plays since. In the basis E the k-th term is diag(1/(d + s_k)) minus a
     rank one for each row of plays: j plays of one x in a row take hh'/(1/j + x'h) from it, where h
@@ -410,7 +410,7 @@ class InverseRoot:
         self.plays = 0
 
     def add(self, x: np.ndarray) -> bool:
-        """V becomes V + xx' -> was there room for it, and is S still precise?"""
+        """Add xx' to V -> whether there was room for it and S is still precise."""
         if x.tobytes() != self.x.tobytes():
             self._end_row()
             if self.rows == ROWS:
@@ -446,9 +446,9 @@ class InverseRoot:
 def nodes(low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
     """Return s and w, both (N,), with z^{-1/2} = sum_k w_k/(z + s_k) for low <= z <= high.
 
-    The rule of Hale, Higham & Trefethen 2008 (Section 4): s_k = low tan(angle_k)^2, where the
-    angles are Jacobi's amplitudes at even steps, here by the arithmetic-geometric mean. Error:
-    about 4 exp(-2 pi^2 N/ln(16 high/low)), below 1e-11 for high <= 1e12 low.
+    This is the rule of Hale, Higham & Trefethen 2008 (Section 4): s_k = low tan(angle_k)^2, where
+    the angles are Jacobi's amplitudes at even steps, here by the arithmetic-geometric mean. The
+    error is about 4 exp(-2 pi^2 N/ln(16 high/low)), below 1e-11 for high <= 1e12 low.
     """
     ratios, mean = _agm(1.0, math.sqrt(low / high))
     N = math.ceil(1.4 * math.log(16 * high / low))

@@ -1,5 +1,7 @@
-"""A result names the code that made it, by a hash of what is computed, not of how it is described;
-a notebook refuses parameters that it does not have."""
+"""A result names the code that made it by a hash of what is computed, not of how it is described.
+
+A notebook refuses parameters that it does not have.
+"""
 
 import ast
 import difflib

@@ -182,10 +182,10 @@ def holm(p):
 
 
 def code_note(codes, test=""):
-    """Say that an earlier code made a stored table, and which test computes a part of it again; ""
-    if this code made it.
+    """Say that an earlier code made a stored table, and which test computes a part of it again.
 
-    test: that test, "tests/FILE.py::NAME"; timings have none.
+    If this code made it there is nothing to say: "". test: that test, "tests/FILE.py::NAME";
+    timings have none.
     """
     if set(codes) == {CODE}:
         return ""

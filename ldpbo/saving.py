@@ -63,8 +63,7 @@ def load(
     algorithm: type[core.Learner] | None = None,
     curator: type[core.CTL] | None = None,
 ) -> core.Learner:
-    """Load the learner that `learner.save` wrote, on the same problem: it asks for the same arms,
-    bit for bit.
+    """Load the learner that `learner.save` wrote, on the same problem: it goes on bit for bit.
 
     algorithm, curator: classes of your own that it was made with, unless their module is imported.
     """
@@ -149,11 +148,11 @@ def _find(name):
 
 
 class _Unknown(Exception):
-    """This saved class is not at hand."""
+    """The class of something saved is not at hand."""
 
 
 class _Packer:
-    """It turns a learner into a tree that JSON knows, and collects the arrays written beside it."""
+    """A packer turns a learner into a tree for JSON, and collects the arrays written beside it."""
 
     def __init__(self, problem):
         self.written = {}
@@ -222,7 +221,7 @@ class _Packer:
 
 
 class _Unpacker:
-    """It does the inverse of `_Packer`."""
+    """An unpacker does the inverse of `_Packer`."""
 
     def __init__(self, problem, arrays, own):
         self.problem = problem

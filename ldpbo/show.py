@@ -1,4 +1,4 @@
-"""Pages show things with this: figures that carry their data, tables, numbers for the prose.
+"""Pages use this to show figures that carry their data, tables, and numbers for the prose.
 
     show.figure(figure, "fig-name", data={"t": t, "mean": mean}, note="T = 20000, order constants")
     show.table(["ε", "users"], rows, caption="Users needed")
@@ -226,8 +226,10 @@ def glue_all(prefix, values):
 
 
 def markdown(text):
-    """Show prose with computed numbers that also reads well in a notebook run by papermill, where
-    {glue:text} would stand as it is written."""
+    """Show prose with computed numbers.
+
+    It reads well in a notebook run by papermill, too, where {glue:text} would stand as written.
+    """
     display({"text/markdown": typeset(text), "text/plain": text}, raw=True)
 
 
@@ -316,8 +318,10 @@ def _parameters():
 
 
 def rerun(notebook):
-    """Show the papermill command that runs this page again: the parameters that are not the
-    notebook's own, ready to be changed."""
+    """Show the papermill command that runs this page again.
+
+    It names the parameters that are not the notebook's own, ready to be changed.
+    """
     written, used = _parameters()
     words = ["papermill", f"notebooks/{notebook}.ipynb", "out.ipynb"]
     for name, value in used.items():

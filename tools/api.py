@@ -1,5 +1,7 @@
-"""The API page has a line for every public name of the modules, which opens: signature, docstring,
-link to the source."""
+"""The API page has a line for every public name of the modules.
+
+A line opens, and shows signature, docstring and a link to the source.
+"""
 
 import ast
 import dataclasses
@@ -81,7 +83,7 @@ def page() -> str:
 
 @dataclasses.dataclass
 class Entry:
-    """One name of a module: what it is called, its signature, its docstring, its source."""
+    """An entry describes one name of a module: its signature, its docstring, its source."""
 
     name: str
     path: str
@@ -91,14 +93,14 @@ class Entry:
 
     @property
     def anchor(self):
-        """The label of the entry; Sphinx does not tell capitals from small letters."""
+        """Make the label of the entry; Sphinx does not tell capitals from small letters."""
         kind = "class-" if self.name[0].isupper() else ""
         words = f"api-{Path(self.path).stem}-{kind}{self.name}"
         return re.sub(r"[._]", "-", words).lower()
 
     @property
     def line(self):
-        """The first sentence of the docstring."""
+        """Find the first sentence of the docstring."""
         first = flowing(self.doc).split("\n\n")[0].replace("\n", " ")
         sentence = re.split(r"(?<=[a-z)`\]])[.;:] (?=[A-Z])", first)[0]
         return re.sub(r"(?<!\.)[.:]$", "", sentence).replace("->", "→")

@@ -1,5 +1,7 @@
-"""A Sphinx extension for the bibliography: an entry begins with the words by which it is cited, and
-a link to a web page says on whose site it is."""
+"""This Sphinx extension lets an entry of the bibliography begin with the words that cite it.
+
+A link to a web page says on whose site it is.
+"""
 
 import string
 
@@ -10,7 +12,7 @@ from pybtex.style.template import field, href
 
 
 class AuthorsAndYear(BaseLabelStyle):
-    """A label has the last names of one or two authors, or of the first, and the year."""
+    """A label has the year, and the last names of one or two authors, or of the first of more."""
 
     def format_labels(self, sorted_entries):
         """Yield the labels, in the order of the entries; a letter tells apart what looks alike."""

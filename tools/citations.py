@@ -27,7 +27,7 @@ ROLE = re.compile(rf"\{{core\}}`{NAME}, {LINES}`")
 
 
 class Cited(NamedTuple):
-    """A statement that cites `lines` lines of an algorithm."""
+    """A statement cites `lines` lines of an algorithm."""
 
     path: str
     line: int

@@ -27,7 +27,7 @@ code_hash = functools.cache(provenance.code_hash)
 
 @dataclasses.dataclass
 class Uses:
-    """What some code uses: the dotted names that it imports, and the names that occur in it."""
+    """Some code uses the dotted names that it imports, and the names that occur in it."""
 
     imports: set = dataclasses.field(default_factory=set)
     names: set = dataclasses.field(default_factory=set)
@@ -38,9 +38,10 @@ class Uses:
 
 
 class Reader(ast.NodeVisitor):
-    """Reads what a module uses -> {function or method: Uses}; "" is what runs when it is imported.
+    """A reader finds what the parts of a module use: `parts`, {function or method: Uses}.
 
-    What Python calls by itself, such as __init__, belongs to "".
+    The part "" is what runs when the module is imported, and what Python calls by itself, such as
+    __init__.
     """
 
     def __init__(self, tree):
@@ -80,8 +81,10 @@ class Reader(ast.NodeVisitor):
 
 
 def used_by_cells(cells):
-    """Find what cells use, functions included; one that is not Python counts for nothing, which
-    its run will say."""
+    """Find what cells use, functions included.
+
+    A cell that is not Python counts for nothing; its run will say so.
+    """
     found = Uses()
     for source in cells:
         try:
@@ -94,7 +97,7 @@ def used_by_cells(cells):
 
 
 class Module(NamedTuple):
-    """What matters of a module: what its parts use, its syntax as a text, the hash of that."""
+    """A module is known by what its parts use, its syntax as a text, and the hash of that."""
 
     parts: dict
     syntax: str

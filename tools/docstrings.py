@@ -25,8 +25,10 @@ def rendered(text: str, parameters: frozenset[str] = frozenset()) -> str:
 
 
 def whole_items(block: str, parameters: frozenset[str]) -> list[str]:
-    """Split a block into lines; items of a list, and lines that explain an argument, with what is
-    indented below."""
+    """Split a block into lines, but keep whole an item of a list and what explains an argument.
+
+    To these belongs what is indented below.
+    """
     joined: list[str] = []
     for line in block.split("\n"):
         before = joined[-1] if joined else ""

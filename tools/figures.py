@@ -12,7 +12,7 @@ CSV = re.compile(r'href="data:text/csv;charset=utf-8;base64,([^"]+)"')
 
 @dataclass
 class Figure:
-    """A figure of an executed page, with the table of its numbers where it has one."""
+    """A figure of an executed page has a picture, and mostly a table of its numbers."""
 
     page: str  # as in the table of contents
     name: str

@@ -1,4 +1,4 @@
-"""A Sphinx extension that helps the reader of the text, on every page and without JavaScript.
+"""This Sphinx extension helps the reader of the text, on every page and without JavaScript.
 
 A link to a term of the glossary has the first sentence of its definition as its title. "(Erratum
 A7)" becomes a small raised mark whose title is the erratum's heading. A full stop, a bracket or a

@@ -100,7 +100,7 @@ class Page:
 
     @property
     def heading(self):
-        """The heading is the title in the table of contents, or else the notebook's own."""
+        """Return the title in the table of contents, or else the notebook's own."""
         first_line = "".join(self.notebook["cells"][0]["source"]).splitlines()[0]
         return self.title or first_line.lstrip("# ")
 

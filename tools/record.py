@@ -1,4 +1,4 @@
-"""Two files say what the built book holds and where it comes from, for people and for programs.
+"""Two files say what the built book holds and where it comes from.
 
 codecheck.yml follows version 1.0 of the CODECHECK configuration file: it lists what somebody who
 checks the computation should obtain again, the nine panels of the paper first. Nobody has done so

@@ -34,7 +34,7 @@ from terminal import Stop, say
 
 
 def connect(scheduler, workers):
-    """Make the Dask client; a scheduler that does not answer is a message."""
+    """Make the Dask client; say so if a scheduler does not answer."""
     try:
         client = cluster.client(scheduler, workers)
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""The cells of a sweep are kept on disk and become its table; here it is said how both stand."""
+"""The cells of a sweep are kept on disk and become its table; this says how both stand."""
 
 import json
 

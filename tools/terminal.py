@@ -1,4 +1,4 @@
-"""The programs talk to the person at the terminal: messages, lines, a bar."""
+"""The programs talk to the person at the terminal by messages, lines and a bar."""
 
 import contextlib
 import errno
@@ -21,7 +21,7 @@ REMEDIES = {
 
 
 class Stop(Exception):
-    """A message that ends the program, at most one screen long."""
+    """This message ends the program; it is at most one screen long."""
 
 
 def say(text):

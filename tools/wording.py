@@ -1,5 +1,4 @@
-"""What the pages say is completed here: numbers that notebooks glued, cited lines, the hash of the
-code, times to read.
+"""The text of the pages is completed here: glued numbers, cited code, its hash, reading times.
 
 render.py applies `substitute` and `part_heads` to the renderer's sources.
 """
@@ -83,10 +82,10 @@ def glued(path: Path) -> dict:
 
 
 def substitute(source: Path) -> dict[Path, bytes]:
-    """Replace the names of glued numbers, and cited lines of code, in pages and the ledger's data,
-    and below a page the hash of the code by that of today's -> {page: new content}.
+    """Write glued numbers and cited lines into pages and the ledger's data -> {page: new content}.
 
-    A page is not run again for its last line: its numbers are those that today's code would give.
+    The hash of the code below a page becomes that of today's: a page is not run again for its last
+    line, since its numbers are those that today's code would give.
     """
     values = {path.stem: glued(path) for path in source.glob("book/pages/*.ipynb")}
     code = provenance.code_hash().encode()
@@ -154,11 +153,16 @@ def part_heads(source: Path) -> dict[Path, bytes]:
             time = f"skim {reading_time(files)} min · work through {working_time(files)} h"
         before = NEEDS[caption].replace("*", "")
         line = f"*{caption}: {count}, {time}. Good to know before: {before}.*"
-        first, *_ = prose(files[0])
-        title, _, rest = first.partition("\n")
-        headed = {first: f"{title}\n\n{line}\n{rest}"}
-        made[files[0]] = with_prose(files[0], lambda text, headed=headed: headed.get(text, text))
+        made[files[0]] = with_line(files[0], line)
     return made
+
+
+def with_line(path: Path, line: str) -> bytes:
+    """Put a line below the title of a page -> its new content."""
+    first = prose(path)[0]
+    title, _, rest = first.partition("\n")
+    headed = f"{title}\n\n{line}\n{rest}"
+    return with_prose(path, lambda text: headed if text == first else text)
 
 
 def pages_of(part: dict, source: Path) -> list[Path]:
