@@ -187,6 +187,15 @@ def test_a_mean_below_chance_whose_interval_is_not_is_said_to_be_so(half, said):
     assert found.endswith(f"At order constants: {said}")
 
 
+def test_a_panel_where_little_is_learned_says_where_the_reason_stands():
+    loses, slow, wins = rows(1.2, 1.2, 1.3), rows(0.95, 0.96, 0.99), rows(0.5, 0.6, 0.4)
+    assert "<sec-light>" in words.why_text("2b", {1.0: loses, 0.1: wins})
+    assert "<sec-panel-2c>" in words.why_text("3c", {1.0: slow, 0.1: wins})
+    assert words.why_text("2b", {1.0: wins, 0.1: loses}) == ""
+    assert words.why_text("2b", {1.0: slow}) == ""
+    assert words.why_text("", {1.0: loses}) == ""
+
+
 def test_a_curve_is_below_chance_if_its_mean_is():
     found = {1.0: rows(1.2, 1.0, 1.1), 0.1: rows(0.8, 0.7, 1.1)}
     assert words.curves_text(found).endswith(
@@ -246,6 +255,43 @@ def test_the_verdict_stands_beside_the_quotation():
     assert panels.beside_the_paper("", {1.0: wins}) == ""
     alone = panels.beside_the_paper("2a", {1.0: {"TGP": (0.5, 0.4, 0.6)}})  # MoMA was not run
     assert alone == f"The paper says that {panels.paper_text('2a')}."
+
+
+def test_a_verdict_says_if_a_difference_is_clear_by_a_hair():
+    found = rows(0.4, 0.6, 0.5)
+    assert panels.place(found) == "MoMA is clearly behind TGP"
+    just = found | {"TGP − MoMA": (-0.1, -0.196, -0.004)}
+    assert panels.place(just) == "MoMA is clearly behind TGP (borderline)"
+    stored = ranking.by_setting(originals.table("2b", "final"), [1.0, 0.1])
+    assert [panels.place(part).endswith("(borderline)") for part in stored.values()] == [
+        False,
+        True,
+    ]
+
+
+def test_whether_the_panels_come_out_is_answered_by_counting_them():
+    tables = {panel: originals.table(panel, "final") for panel in ("2b", "2e", "3c")}
+    assert ranking.answer(tables, [1.0, 0.1]) == {
+        "answer": "In part",
+        "agree-order": "two of the three",
+        "agree-narrow": "none of the three",
+    }
+    only = {"2e": tables["2e"], "3c": tables["3c"]}
+    assert ranking.answer(only, [1.0, 1.0])["answer"] == "Yes"
+    assert ranking.answer({"2b": tables["2b"]}, [1.0, 0.1])["answer"] == "No"
+
+
+@pytest.mark.parametrize("panel", ["2d", "2e", "2f"])
+def test_without_privacy_momas_band_is_the_narrowest_at_order_constants(panel):
+    """What the page of MoMA says of the three widths, for half-bands in a short run."""
+    made = {
+        "2d": lambda: core.synthetic_problem("se", noise="t3", seed=0),
+        "2e": core.light_problem,
+        "2f": core.stock_problem,
+    }
+    problem = made[panel]()
+    width = {name: ranking.half_width(name, problem, 3000) for name in ranking.NAMES}
+    assert min(width, key=width.get) == "MoMA"
 
 
 def test_moma_is_not_called_clearly_first_in_none_where_it_is_first_in_none():
