@@ -177,7 +177,8 @@ def verdict(panel: str, settings: dict[float, Rows]) -> str:
     if len(said) > 1 and len(set(said.values())) == 1:
         places = f"{next(iter(said.values()))} at {'both' if len(said) == 2 else 'all'} settings"
     else:
-        places = "; ".join(f"{at(scale)} {text}" for scale, text in said.items())
+        parts = [f"{at(scale)} {text}" for scale, text in said.items()]
+        places = "; ".join([parts[0], *(part.replace("MoMA", "it", 1) for part in parts[1:])])
     return f"**{sentence(head)}** {sentence(places)}"
 
 

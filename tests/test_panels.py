@@ -85,7 +85,7 @@ def test_a_verdict_names_the_settings_where_they_differ():
     text = panels.verdict("2a", {1.0: wins, 0.1: behind})
     assert text == (
         "**As the paper says at order constants, not as the paper says with β\u00a0×\u00a00.1.** "
-        "At order constants MoMA is clearly first; with β\u00a0×\u00a00.1 MoMA is clearly behind "
+        "At order constants MoMA is clearly first; with β\u00a0×\u00a00.1 it is clearly behind "
         "TGP."
     )
     tie = rows(0.5, 0.6, 0.4, unclear=[("TGP", "MoMA")])
