@@ -8,9 +8,11 @@ NOISE = {
 }
 WHY = {  # what a panel's data and its result ask for
     ("light", "everybody loses to chance"): (
-        "How that can be: {ref}`why learning can be worse than chance <sec-light>`."
+        "See {ref}`why learning can be worse than chance <sec-light>`."
     ),
-    ("stock", "nobody learns much"): "Why: {ref}`see the stocks <sec-panel-2c>`.",
+    ("stock", "nobody learns much"): (
+        "See {ref}`why so little is learned of the stocks <sec-panel-2c>`."
+    ),
 }
 
 
