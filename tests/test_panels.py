@@ -8,6 +8,7 @@ import pytest
 
 import ldpbo_core as core
 from ldpbo import originals, panels, results
+from notebooks.ata import truncation
 from notebooks.experiments import ranking
 from notebooks.moma import cost
 from notebooks.panel import change, parameters, words
@@ -280,6 +281,8 @@ def test_whether_the_panels_come_out_is_answered_by_counting_them():
     only = {"2e": tables["2e"], "3c": tables["3c"]}
     assert ranking.answer(only, [1.0, 1.0])["answer"] == "Yes"
     assert ranking.answer({"2b": tables["2b"]}, [1.0, 0.1])["answer"] == "No"
+    assert ranking.depends(["2b"]).startswith("The ranking depends on a constant")
+    assert ranking.depends([]).startswith("The same")
 
 
 @pytest.mark.parametrize("panel", ["2d", "2e", "2f"])
@@ -314,7 +317,14 @@ def test_what_the_median_costs_is_read_from_the_errors_on_private_reports(
 ):
     errors = {("private", 1): [one], ("private", 13): [many - 0.1, many + 0.1]}
     errors |= {("Student", 1): [9.0], ("Student", 13): [0.0]}
-    assert cost.in_words(errors, [1, 13], 1.8) == {"single": single, "beside": beside}
+    found = cost.in_words(errors, [1, 13], 1.8)
+    assert (found["single"], found["beside"]) == (single, beside)
+    assert found["answer"].endswith("expensive one") == (single == "better than")
+
+
+@pytest.mark.parametrize("share, said", [(0.03, "Hardly"), (0.2, "It changes the estimate")])
+def test_truncation_hardly_helps_if_it_moves_the_estimate_by_little(share, said):
+    assert truncation.answer(pd.DataFrame({"change / half-band": [0.0, share]})) == said
 
 
 def test_one_thing_changed_is_what_the_reader_will_see():

@@ -111,6 +111,13 @@ def passed(first, second):
     return list(moved.panel), clear
 
 
+def depends(moved):
+    """Say whether the ranking depends on the width; moved: the first panels of `passed`."""
+    if moved:
+        return "The ranking depends on a constant that the paper does not give."
+    return "The same algorithms are first at both settings."
+
+
 def named(found, total):
     """Say in how many panels something is so, and in which: "two of the nine (2c, 2e)"."""
     words = panels.some_of(len(found), total)
