@@ -63,6 +63,12 @@ def behind(rows: Rows) -> list[str]:
     return [name for name in others if clear[frozenset((first, name))]]
 
 
+def only_just(rows: Rows, one: str, other: str) -> bool:
+    """Tell whether the interval of a difference ends so near to 0 that two decimals show 0."""
+    pair = next(name for name in rows if set(name.split(" − ")) == {one, other})
+    return min(map(abs, rows[pair][1:])) < 0.005
+
+
 def leaders(rows: Rows) -> list[str]:
     """Name the first and those whom these trials do not tell from it."""
     return [name for name in ranked(rows) if name not in behind(rows)]
@@ -154,8 +160,9 @@ def place(rows: Rows) -> str:
     if first == "MoMA":
         clear = others[0] in behind(rows)
         return "MoMA is clearly first" if clear else f"MoMA is not clearly before {others[0]}"
-    how = "is clearly behind" if "MoMA" in behind(rows) else "cannot be told apart from"
-    return f"MoMA {how} {first}"
+    if "MoMA" not in behind(rows):
+        return f"MoMA cannot be told apart from {first}"
+    return f"MoMA is clearly behind {first}" + " (borderline)" * only_just(rows, first, "MoMA")
 
 
 def verdict(panel: str, settings: dict[float, Rows]) -> str:
@@ -170,7 +177,8 @@ def verdict(panel: str, settings: dict[float, Rows]) -> str:
     if len(said) > 1 and len(set(said.values())) == 1:
         places = f"{next(iter(said.values()))} at {'both' if len(said) == 2 else 'all'} settings"
     else:
-        places = "; ".join(f"{at(scale)} {text}" for scale, text in said.items())
+        parts = [f"{at(scale)} {text}" for scale, text in said.items()]
+        places = "; ".join([parts[0], *(part.replace("MoMA", "it", 1) for part in parts[1:])])
     return f"**{sentence(head)}** {sentence(places)}"
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import ldpbo_core as core
 from ldpbo import originals, panels, results
+from notebooks.ata import truncation
 from notebooks.experiments import ranking
 from notebooks.moma import cost
 from notebooks.panel import change, parameters, words
@@ -85,7 +86,7 @@ def test_a_verdict_names_the_settings_where_they_differ():
     text = panels.verdict("2a", {1.0: wins, 0.1: behind})
     assert text == (
         "**As the paper says at order constants, not as the paper says with β\u00a0×\u00a00.1.** "
-        "At order constants MoMA is clearly first; with β\u00a0×\u00a00.1 MoMA is clearly behind "
+        "At order constants MoMA is clearly first; with β\u00a0×\u00a00.1 it is clearly behind "
         "TGP."
     )
     tie = rows(0.5, 0.6, 0.4, unclear=[("TGP", "MoMA")])
@@ -187,6 +188,16 @@ def test_a_mean_below_chance_whose_interval_is_not_is_said_to_be_so(half, said):
     assert found.endswith(f"At order constants: {said}")
 
 
+def test_a_panel_where_little_is_learned_says_where_the_reason_stands():
+    loses, wins = rows(1.2, 1.2, 1.3), rows(0.5, 0.6, 0.4)
+    slow = rows(0.95, 0.96, 0.99)
+    assert "<sec-light>" in words.why_text("2b", {1.0: loses, 0.1: wins})
+    assert "<sec-panel-2c>" in words.why_text("3c", {1.0: slow, 0.1: wins})
+    assert words.why_text("2b", {1.0: wins, 0.1: loses}) == ""
+    assert words.why_text("2b", {1.0: slow}) == ""
+    assert words.why_text("", {1.0: loses}) == ""
+
+
 def test_a_curve_is_below_chance_if_its_mean_is():
     found = {1.0: rows(1.2, 1.0, 1.1), 0.1: rows(0.8, 0.7, 1.1)}
     assert words.curves_text(found).endswith(
@@ -248,6 +259,45 @@ def test_the_verdict_stands_beside_the_quotation():
     assert alone == f"The paper says that {panels.paper_text('2a')}."
 
 
+def test_a_verdict_says_if_a_difference_is_clear_by_a_hair():
+    found = rows(0.4, 0.6, 0.5)
+    assert panels.place(found) == "MoMA is clearly behind TGP"
+    just = found | {"TGP − MoMA": (-0.1, -0.196, -0.004)}
+    assert panels.place(just) == "MoMA is clearly behind TGP (borderline)"
+    stored = ranking.by_setting(originals.table("2b", "final"), [1.0, 0.1])
+    assert [panels.place(part).endswith("(borderline)") for part in stored.values()] == [
+        False,
+        True,
+    ]
+
+
+def test_whether_the_panels_come_out_is_answered_by_counting_them():
+    tables = {panel: originals.table(panel, "final") for panel in ("2b", "2e", "3c")}
+    assert ranking.answer(tables, [1.0, 0.1]) == {
+        "answer": "In part",
+        "agree-order": "two of the three",
+        "agree-narrow": "none of the three",
+    }
+    only = {"2e": tables["2e"], "3c": tables["3c"]}
+    assert ranking.answer(only, [1.0, 1.0])["answer"] == "Yes"
+    assert ranking.answer({"2b": tables["2b"]}, [1.0, 0.1])["answer"] == "No"
+    assert ranking.depends(["2b"]).startswith("The ranking depends on a constant")
+    assert ranking.depends([]).startswith("The same")
+
+
+@pytest.mark.parametrize("panel", ["2d", "2e", "2f"])
+def test_without_privacy_momas_band_is_the_narrowest_at_order_constants(panel):
+    """What the page of MoMA says of the three widths, for half-bands in a short run."""
+    made = {
+        "2d": lambda: core.synthetic_problem("se", noise="t3", seed=0),
+        "2e": core.light_problem,
+        "2f": core.stock_problem,
+    }
+    problem = made[panel]()
+    width = {name: ranking.half_width(name, problem, 3000) for name in ranking.NAMES}
+    assert min(width, key=width.get) == "MoMA"
+
+
 def test_moma_is_not_called_clearly_first_in_none_where_it_is_first_in_none():
     assert ranking.lead_words({"MoMA-first": 0, "MoMA-clear": 0}, 9) == "first in none of the nine"
     found = {"MoMA-first": 2, "MoMA-clear": 1}
@@ -267,7 +317,14 @@ def test_what_the_median_costs_is_read_from_the_errors_on_private_reports(
 ):
     errors = {("private", 1): [one], ("private", 13): [many - 0.1, many + 0.1]}
     errors |= {("Student", 1): [9.0], ("Student", 13): [0.0]}
-    assert cost.in_words(errors, [1, 13], 1.8) == {"single": single, "beside": beside}
+    found = cost.in_words(errors, [1, 13], 1.8)
+    assert (found["single"], found["beside"]) == (single, beside)
+    assert found["answer"].endswith("expensive one") == (single == "better than")
+
+
+@pytest.mark.parametrize("share, said", [(0.03, "Hardly"), (0.2, "It changes the estimate")])
+def test_truncation_hardly_helps_if_it_moves_the_estimate_by_little(share, said):
+    assert truncation.answer(pd.DataFrame({"change / half-band": [0.0, share]})) == said
 
 
 def test_one_thing_changed_is_what_the_reader_will_see():

@@ -42,6 +42,12 @@ def removed(problem, state, arms, reports):
     }
 
 
+def answer(late):
+    """Answer whether truncation helps, from rows of `removed`: hardly, if it never moves the
+    estimate by a tenth of the half-band."""
+    return "Hardly" if late["change / half-band"].max() < 0.1 else "It changes the estimate"
+
+
 def draw(found, spread):
     """Draw how many reports are large and how many are cut, and how far that moves the mean.
 

@@ -66,6 +66,18 @@ def texts(panel, table, settings):
     return made
 
 
+def answer(tables, settings):
+    """Answer whether the panels {panel: final table} come out as the paper says: "Yes", "No" or
+    "In part", and in how many at the first setting and at the second."""
+    agree = []
+    for setting in settings:
+        rows = {panel: results.final_rows(table, setting) for panel, table in tables.items()}
+        agree.append([panels.agreement(*pair) == "yes" for pair in rows.items()])
+    head = "Yes" if np.all(agree) else "In part" if np.any(agree) else "No"
+    order, narrow = (panels.some_of(sum(found), len(found)) for found in agree)
+    return {"answer": head, "agree-order": order, "agree-narrow": narrow}
+
+
 def counts(ranks):
     """Count over a `ranking` how often each algorithm is first, and clearly; the means as well."""
     found = {}
@@ -97,6 +109,13 @@ def passed(first, second):
         if row.winner_y in row.behind_x and row.winner_x in row.behind_y
     ]
     return list(moved.panel), clear
+
+
+def depends(moved):
+    """Say whether the ranking depends on the width; moved: the first panels of `passed`."""
+    if moved:
+        return "The ranking depends on a constant that the paper does not give."
+    return "The same algorithms are first at both settings."
 
 
 def named(found, total):

@@ -63,11 +63,13 @@ def without_noise(problem, k, T, lam):
 def in_words(errors, lengths, nothing):
     """Say how the errors on private reports compare -> {key: the middle of a sentence}.
 
-    single: of one estimate (k = 1) with any median; beside: of the median at k = 13 with 0.
+    answer: what the median is; single: how one estimate (k = 1) compares with any median; beside:
+    how the median at k = 13 compares with 0.
     """
     mean = {k: np.mean(errors["private", k]) for k in lengths}
     best = min(mean, key=mean.get)
     return {
+        "answer": "a safe way and an expensive one" if best == 1 else "a safe way",
         "single": "better than" if best == 1 else "not always better than",
         "beside": "better than" if mean[13] < nothing else "no better than",
     }

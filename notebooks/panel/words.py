@@ -6,6 +6,14 @@ NOISE = {
     "uniform": "uniform on $[-{R:g},{R:g}]$",
     "t3": "Student's $t$ with three degrees of freedom",
 }
+WHY = {  # what a panel's data and its result ask for
+    ("light", "everybody loses to chance"): (
+        "See {ref}`why learning can be worse than chance <sec-light>`."
+    ),
+    ("stock", "nobody learns much"): (
+        "See {ref}`why so little is learned of the stocks <sec-panel-2c>`."
+    ),
+}
 
 
 def data_text(data, both):
@@ -58,6 +66,16 @@ def curves_text(found):
         parts.append(f"{panels.at(scale)}: {_below(rows)}")
     answer = panels.sentence("; ".join(parts))
     return f"Whose curve ends below the dotted line, that of uniform play? {answer}"
+
+
+def why_text(panel, found):
+    """Point to the explanation if little or nothing is learned at the first setting of a panel; ""
+    for any other result, and where the run is none of the paper's panels.
+
+    found: {setting: rows of final_rows}.
+    """
+    data = results.PANELS[panel].split()[1].rstrip(",") if panel else ""
+    return WHY.get((data, panels.clause(next(iter(found.values())))), "")
 
 
 def _below(rows):
