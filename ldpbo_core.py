@@ -197,6 +197,8 @@ class Problem:
     On large domains points (n, d) and kernel, a function of two sets of points, take the place of
     K: nothing (n, n) is built. The features stop at `rank`, or when they miss less than `tol` of
     each k(x, x). dataclasses.replace then needs K=None.
+
+    dataclasses.replace takes over F, v and c as they are: None makes them follow from new bounds.
     """
 
     K: ArrayLike = _KernelMatrix()
@@ -269,10 +271,8 @@ class Problem:
             return
         array = check.array(name, given, ndim, limit=1e100).copy()
         if array.shape[-1] != self.n or not array.shape[0]:
-            raise ValueError(
-                f"{name} has shape {array.shape}: must have {self.n} columns, "
-                "one per arm, and a row"
-            )
+            parts = "entries, one per arm" if ndim == 1 else "columns, one per arm, and a row"
+            raise ValueError(f"{name} has shape {array.shape}: must have {self.n} {parts}")
         self._set(name, array)
 
     def _compare_f(self):
@@ -2037,7 +2037,7 @@ def make(
     """Make a learner by name: "TGP", "ATA", "MoMA"; ours "PE"; baselines "GP-UCB", "TS", "MoM", ...
 
     name: one of these, or a class of your own, see `Learner`.
-    T: horizon; None plays for ever (GP-UCB, and PE with schedule="double").
+    T: horizon; None plays for ever (GP-UCB, TS, and PE with schedule="double").
     eps: None for a non-private learner. With eps (or a `curator`) alpha = 1, and v and c follow
         from F, R and the noise.
     constants: "order" has the theorems' orders with constant 1, and nothing is proved of it.
@@ -2171,7 +2171,8 @@ def _check_reports(name, algorithm, constants, kind, curator, problem):
 
 def _reports_differently(curator):
     """Tell whether a curator from outside has other reports than the class it stands on."""
-    methods = [getattr(type(curator), name, None) for name in ("draw", "report")]
+    names = ("clip", "draw", "report", "privatise")
+    methods = [getattr(type(curator), name, None) for name in names]
     return any(method and method.__module__ != __name__ for method in methods)
 
 

@@ -36,13 +36,13 @@ def simulate_batches(
 
     problem: a Problem, or a callable seed -> Problem, as in `simulate`. name: "PE", or "GP-UCB"
     with a `switch`, or a class of your own that plans. options: those of `make`. The cost does not
-    grow with T. Where sums have no known law (Student noise but for OneBit; rewards that CTL clips;
-    SecureCTL; a curator of your own) single draws are added, T <= SINGLES. Rewards of your own, a
-    subclass of Problem, are refused.
+    grow with T. Where sums have no known law (Student noise but for OneBit; SecureCTL; a curator of
+    your own) single draws are added, T <= SINGLES. Rewards of your own, a subclass of Problem, are
+    refused.
     """
     T = check.integer("T", T)
     trials = check.integer("trials", trials)
-    seed = check.integer("seed", seed, low=0)
+    seed = check.integer("seed", seed, 0, math.inf, ">= 0")
     if "rng" in options:
         raise ValueError("rng: must be left out; every generator is derived from seed")
     problems = core.trial_problems(problem, trials, seed)
@@ -133,17 +133,14 @@ def report_sums(
         )
     if kind == "sums":
         return _noisy_sums(learner, counts, env, privacy)
-    bound = math.inf if curator is None else curator.bound
-    whole = problem.noise == "uniform" and np.abs(problem.f).max() + problem.R <= bound
-    if not (whole or problem.noise == "table") or type(curator) not in (core.CTL, type(None)):
+    if problem.noise == "t3" or type(curator) not in (core.CTL, type(None)):
         if learner.settings.T is None or learner.settings.T > SINGLES:
             raise ValueError(
                 f"T = {learner.settings.T}: must be at most {SINGLES}; sums of these reports have "
                 "no known law, single draws are added; with curator=OneBit every noise has one"
             )
         return _added_singly(learner, counts, env, privacy)
-    rewards = _uniform_sums if whole else _table_sums
-    sums = rewards(problem, counts, env, bound)
+    sums = _reward_sums(learner, counts, env)
     if curator is not None:
         noise = privacy.standard_gamma(counts) - privacy.standard_gamma(counts)
         sums += curator.scale * noise
@@ -172,15 +169,14 @@ def _bit_sums(learner, counts, privacy):
 
 
 def _noisy_sums(learner, counts, env, privacy):
-    """Draw exact sums of rewards, and add one draw of noise to each."""
+    """Draw exact sums of clipped rewards, and add one draw of noise to each."""
     problem = learner.problem
-    rewards = _table_sums if problem.noise == "table" else _uniform_sums
     if problem.noise not in ("table", "uniform"):
         raise ValueError(
             f"noise = {problem.noise!r}: must be 'uniform' or 'table' with Sums; "
             "the sum of clipped Student noise has no known law"
         )
-    sums = rewards(problem, counts, env, math.inf)
+    sums = _reward_sums(learner, counts, env)
     scale = np.array([learner.curator(arm).scale for arm in range(problem.n)])
     draws = scale[:, None] * privacy.laplace(size=counts.shape)
     return sums + np.where(counts > 0, draws, 0.0)
@@ -219,22 +215,54 @@ def _added_singly(learner, counts, env, privacy):
     return sums
 
 
-def _uniform_sums(problem, counts, env, _):
-    """Draw sums of rewards with uniform noise.
+def _reward_sums(learner, counts, env):
+    """Draw exact sums of rewards, each clipped to the window of its arm's curator."""
+    curators = [learner.curator(arm) for arm in range(learner.problem.n)]
+    centre = np.array([getattr(curator, "centre", 0.0) for curator in curators])
+    bound = np.array([curator.bound for curator in curators])
+    rewards = _table_sums if learner.problem.noise == "table" else _uniform_sums
+    return rewards(learner.problem, counts, env, centre, bound)
 
+
+def _clipped(y, centre, bound):
+    """Clip y to centre +- bound; what is beyond by rounding alone stays as it is."""
+    inside = np.clip(y, centre - bound, centre + bound)
+    return np.where(np.abs(y - inside) <= 1e-9 * bound, y, inside)
+
+
+def _uniform_sums(problem, counts, env, centre, bound):
+    """Draw sums of clipped rewards with uniform noise.
+
+    A clipped reward is at either end of its window with a known chance, and uniform in between.
     Each binary digit of N uniforms adds up to a binomial; they have 53, as NumPy draws them.
     """
-    digits = env.binomial(counts[..., None], 0.5, (*counts.shape, 53))
+    f = problem.f
+    R = problem.R
+    low = _clipped(f - R, centre, bound)
+    high = _clipped(f + R, centre, bound)
+    cut = (low != f - R) | (high != f + R)
+    below = np.clip((low - (f - R)) / max(2 * R, 1e-300), 0.0, 1.0)
+    above = np.clip((f + R - high) / max(2 * R, 1e-300), 0.0, 1.0)
+    middle = np.where(cut, (low + high) / 2, f)
+    reach = np.where(cut, (high - low) / 2, R)
+    between = counts.copy()
+    ends = np.zeros(counts.shape)
+    chances = np.array([below, np.maximum(1 - below - above, 0.0), above])
+    for arm, j in np.argwhere(counts * cut[:, None]):
+        at_low, between[arm, j], at_high = env.multinomial(counts[arm, j], chances[:, arm])
+        ends[arm, j] = at_low * low[arm] + at_high * high[arm]
+    digits = env.binomial(between[..., None], 0.5, (*counts.shape, 53))
     uniforms = digits @ 0.5 ** np.arange(1, 54)
-    return problem.f[:, None] * counts + problem.R * (2 * uniforms - counts)
+    return ends + middle[:, None] * between + reach[:, None] * (2 * uniforms - between)
 
 
-def _table_sums(problem, counts, env, bound):
-    """Draw sums of rewards from a table, the counts of whose rows are multinomial."""
+def _table_sums(problem, counts, env, centre, bound):
+    """Draw sums of clipped rewards from a table, the counts of whose rows are multinomial."""
     rows = len(problem.samples)
     even = np.full(rows, 1 / rows)
+    clipped = _clipped(problem.samples, centre, bound)
     sums = np.zeros(counts.shape)
     for arm, j in np.argwhere(counts):
         drawn = env.multinomial(counts[arm, j], even)
-        sums[arm, j] = drawn @ np.clip(problem.samples[:, arm], -bound, bound)
+        sums[arm, j] = drawn @ clipped[:, arm]
     return sums

@@ -28,7 +28,8 @@ def told_norm(problem: ldpbo_core.Problem, F: float = ldpbo_core.LEFT_OUT) -> ld
     The paper's experiments take max|f|. F: the range that the curator is told, the norm where left
     out.
     """
-    return dataclasses.replace(problem, B=ldpbo_core.rkhs_norm(problem), F=F)
+    K = vars(problem)["K"]  # None where points are given
+    return dataclasses.replace(problem, K=K, B=ldpbo_core.rkhs_norm(problem), F=F)
 
 
 def problem_with_norm(kernel: str, noise: str = "uniform") -> Callable[[int], ldpbo_core.Problem]:

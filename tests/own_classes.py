@@ -69,6 +69,13 @@ class Triangular(core.CTL):
         return self.clip(y) + self.scale * draw
 
 
+class Unclipped(core.CTL):
+    """It reports as CTL does, of rewards of any size."""
+
+    def clip(self, y):
+        return y
+
+
 class LoudBit(core.OneBit):
     """One bit, of uniforms drawn in another way: the law of OneBit, and no other number of it."""
 

@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx, mark, raises
 
 import ldpbo_core as core
+from ldpbo import experiments
 from ldpbo.posterior import Posterior, Span
 
 pytestmark = mark.filterwarnings("error::RuntimeWarning")
@@ -34,6 +35,14 @@ def pair(kernel, X=CLOUD, f=F, **change):
     k = KERNEL[kernel]
     by_matrix = core.Problem(K=k(X, X), f=f, **BOUNDS)
     return by_matrix, core.Problem(points=X, kernel=k, f=f, **BOUNDS, **change)
+
+
+def test_a_problem_by_points_is_told_its_norm_as_one_by_its_matrix_is():
+    by_matrix, by_points = (experiments.told_norm(p, F=p.F) for p in pair("se"))
+    assert by_points.points is not None
+    assert by_points.B == approx(core.rkhs_norm(by_points), rel=1e-12)
+    assert by_points.B == approx(by_matrix.B, rel=1e-3)
+    assert by_points.F == by_matrix.F == 1.0
 
 
 # ---- features -----------------------------------------------------------------------------------

@@ -782,13 +782,54 @@ def test_the_law_of_sums_is_known_where_the_largest_reward_is_just_not_clipped()
 
 def test_where_no_law_is_known_single_draws_are_added_up_to_a_stated_T():
     student = problem(noise="t3")
-    clipped = dataclasses.replace(problem(), B=0.1, F=0.1)
     T = 10 * SINGLES
-    for p, settings in ((student, {}), (student, dict(eps=1.0)), (clipped, dict(eps=1.0))):
+    for settings in ({}, dict(eps=1.0), dict(eps=1.0, curator=Halved)):
+        p = problem() if "curator" in settings else student
         told = dict(trials=1, seed=0) | settings
         with raises(ValueError, match=f"T = {T}: must be at most {SINGLES}.*OneBit"):
             core.simulate_batches(p, T, **told)
         assert core.simulate_batches(p, 2000, **told).t[-1] == 2000
+
+
+class Halved(core.CTL):
+    """A curator of one's own, whose sums have no law that the module knows."""
+
+    def report(self, y, draw):
+        return super().report(y, draw / 2)
+
+
+class Expected:
+    """Draws that are as large as they are on average."""
+
+    def multinomial(self, count, chances):
+        assert_allclose(sum(chances), 1, rtol=1e-12)
+        return count * np.array(chances)
+
+    def binomial(self, count, chance, size):
+        return np.broadcast_to(count * chance, size)
+
+    def standard_gamma(self, count):
+        return count
+
+    def laplace(self, size):
+        return np.zeros(size)
+
+
+@mark.parametrize("noise", ["uniform", "no", "table"])
+@mark.parametrize("curator", [core.CTL, core.Sums])
+def test_sums_of_clipped_rewards_are_clipped_reward_by_reward(curator, noise):
+    """Windows that hold all, some or none of an arm's rewards: the mean of a sum, exactly."""
+    f = [3.0, 1.9, 1.5, 0.2, -0.9, -1.2, -2.5]
+    p = core.Problem(K=np.eye(7), f=f, B=4.0, F=1.0, R=0.5 * (noise != "no"))
+    if noise == "table":
+        rows = np.linspace(-0.5, 0.5, 11)[:, None] + np.array(f)
+        p = dataclasses.replace(p, noise="table", samples=rows)
+    options = dict(eps=1.0, schedule="double", constants="proved", rng=0)
+    learner = core.make("PE", p, 10**6, curator=curator, **options)
+    counts = np.full((7, 1), 1e6)
+    sums = report_sums(learner, counts, Expected(), Expected())[:, 0]
+    window = np.zeros(7), np.full(7, learner.curator(0).bound)
+    assert_allclose(sums, 1e6 * clipped_mean(p, np.arange(7), *window), rtol=1e-12)
 
 
 def integrated(p, x, centre, bound):

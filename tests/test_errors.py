@@ -172,7 +172,7 @@ CASES = {
         ["K", "(2, 3)"],
     ),
     # the rest of a problem
-    "f of the wrong length": (lambda: problem(f=[0.0, 1.0]), ["f", "2", "3"]),
+    "f of the wrong length": (lambda: problem(f=[0.0, 1.0]), ["f", "2", "3 entries"]),
     "f with NaN": (lambda: problem(f=[0.0, 1.0, nan]), ["f", "nan", "finite"]),
     "B zero": (lambda: problem(B=0.0), ["B = 0", "> 0"]),
     "B NaN": (lambda: problem(B=nan), ["B = nan"]),

@@ -145,8 +145,9 @@ def test_a_curator_of_ones_own_is_played_and_nothing_is_proved_of_it():
     reports = play(curator=own.Triangular).records["reports"]
     assert (reports != play().records["reports"]).any()
     proved = partial(core.make, "GP-UCB", PROBLEM, 50, eps=1.0, constants="proved")
-    with raises(ValueError, match="constants = 'proved'.*Triangular"):
-        proved(curator=own.Triangular)
+    for curator in (own.Triangular, own.Unclipped):
+        with raises(ValueError, match=f"constants = 'proved'.*{curator.__name__}"):
+            proved(curator=curator)
     proved(curator=type("Plain", (core.CTL,), {}))  # reports as CTL does
     with raises(ValueError, match="or a subclass of core.CTL"):
         core.make("TGP", PROBLEM, 50, eps=1.0, curator=dict)
