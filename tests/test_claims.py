@@ -215,6 +215,57 @@ def test_the_errata_have_every_item_once():
     assert sorted(anchors()) == sorted(expected)
 
 
+def glance():
+    """Of each error in the table of errata: its id, its badge (claim, proof or formula)."""
+    page = pages()["errata.ipynb"].split("## Errors at a glance")[1].split("## ")[0]
+    return re.findall(r"^\| \{ref\}`([AH]\d+) <.*?>` \| <span [^>]*>(\w+)</span> \|", page, re.M)
+
+
+def verdicts_about(erratum):
+    """Verdicts of the rows of the ledger that name an erratum."""
+    return {row[1] for row in ROWS if f"<erratum-{erratum.lower()}>" in " ".join(row)}
+
+
+def test_the_table_of_errors_has_every_error_with_the_colour_of_its_badge():
+    page = pages()["errata.ipynb"]
+    colour = {"claim": "no", "proof": "fix", "formula": "open"}
+    badges = glance()
+    expected = {f"A{i}" for i in range(1, 16)} - {"A1", "A3"} | {"H1"}
+    assert sorted(erratum for erratum, _ in badges) == sorted(expected)
+    for _, badge in badges:
+        assert f'<span class="verdict {colour[badge]}">{badge}</span>' in page
+    assert len(re.findall(r'<span class="verdict (\w+)">', page)) == len(badges) + len(colour)
+
+
+@pytest.mark.parametrize("erratum, badge", glance())
+def test_the_badge_of_an_error_agrees_with_the_ledger(erratum, badge):
+    """A wrong formula alone never fells a claim; a wrong claim or proof is some row's reason."""
+    verdicts = verdicts_about(erratum)
+    if badge == "formula":
+        assert verdicts and verdicts <= {"holds with a fix", "unproved"}
+    elif badge == "proof":
+        assert "holds with a fix" in verdicts
+    elif erratum == "A12":  # no claim but a setting, as a note below the ledger says
+        assert "A setting, not a claim." in LEDGER and "<erratum-a12>" in LEDGER.splitlines()[-1]
+    else:
+        assert verdicts & {"does not hold as stated", "holds with a fix"}
+
+
+def test_a_claim_that_does_not_hold_names_an_error_in_a_claim_or_a_proof():
+    of = {f"<erratum-{erratum.lower()}>": badge for erratum, badge in glance()}
+    for row in ROWS:
+        if row[1] == "does not hold as stated":
+            badges = {of[link] for link in re.findall(r"<erratum-\w+>", row[2]) if link in of}
+            assert badges & {"claim", "proof"}, row[0]
+
+
+def test_every_error_in_a_claim_or_a_proof_is_put_in_a_sentence():
+    page = pages()["errata.ipynb"].split("## In a sentence each")[1].split("## ")[0]
+    told = re.findall(r"^\| \{ref\}`([AH]\d+) <", page, re.M)
+    assert told == [erratum for erratum, badge in glance() if badge != "formula"]
+    assert f"These {['eight', 'nine', 'ten'][len(told) - 8]} change" in page
+
+
 CORE = (ROOT / "ldpbo_core.py").read_text("utf-8")
 DEVIATION = re.compile(r"Deviations?: (.*?\(Erratum [A-Z]\d+\))\.", re.S)
 

@@ -10,6 +10,7 @@ import math
 from fractions import Fraction
 from math import ceil, e, exp, expm1, inf, lgamma, log, log1p, log2, sqrt, tanh
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import oracle as o
@@ -428,6 +429,16 @@ def test_erratum_a5_lemma_10_is_false_at_lambda_one_after_nineteen_rounds():
     for rounds in (3, 6):
         never = (1 - 1 / 3.05**2) ** rounds
         assert abs(space["small"][rounds] - (1 - never)) < 1e-12
+
+
+def test_what_the_errata_let_a_reader_check_by_hand_comes_out_so():
+    numbers = page("errata", "one", bounds=SimpleNamespace(lower_bound=lower_bound))["numbers"]
+    assert numbers["coin"] == "1/4"
+    assert numbers["delta"] == approx(1 - exp((1 - 10) / 2))  # the formula of A6 at s = 10 scales
+    assert numbers["norm"] == approx(2 / (1 - 0.5))
+    assert numbers["gap"] == approx(1e6 ** (17 / 84))
+    assert numbers["levels"].endswith(" 32") and 16 < numbers["growth"] < 32
+    assert 1 < numbers["large"] / numbers["small"] < 100  # 1/√T, but for logarithms
 
 
 def test_erratum_a5_lemma_10_holds_for_the_same_noise_on_a_fixed_design():

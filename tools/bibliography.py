@@ -15,11 +15,16 @@ class AuthorsAndYear(BaseLabelStyle):
     """A label has the year, and the last names of one or two authors, or of the first of more."""
 
     def format_labels(self, sorted_entries):
-        """Yield the labels, in the order of the entries; a letter tells apart what looks alike."""
+        """Yield the labels, in the order of the entries.
+
+        A letter after the year tells apart what looks alike. The entry itself gets it, and with it
+        every citation in the text, which is written from the entry.
+        """
         labels = [label(entry) for entry in sorted_entries]
-        for i, words in enumerate(labels):
-            letter = string.ascii_lowercase[labels[:i].count(words)]
-            yield words + letter if labels.count(words) > 1 else words
+        for i, (entry, words) in enumerate(zip(sorted_entries, labels)):
+            if labels.count(words) > 1:
+                entry.fields["year"] += string.ascii_lowercase[labels[:i].count(words)]
+            yield label(entry)
 
 
 def label(entry):
