@@ -77,6 +77,6 @@ def width_parts(t, lines):
         series = {n[3:]: np.maximum(x, 1e-6) for n, x in lines.items() if n.startswith(part)}
         plots.lines(ax, t, series, STYLES, "xy", xlabel="round $t$", title=title)
         ax.legend(fontsize=8)
-    axes[0].set(ylabel="norm in $V_t^{-1}$", ylim=(0.3 * max(lines["T1 measured"][0], 1), None))
-    axes[1].set_ylim(1e-2, None)
+        ax.set_ylim(max(0.5 * min(lines[f"{part} measured"]), 0.1), None)
+    axes[0].set_ylabel("norm in $V_t^{-1}$")
     return figure
