@@ -470,10 +470,11 @@ window.LDPBO_FIGURES = (() => {
     const error = now && now.pieces.find((p) => p.error);
     const words = (now ? usersWords(now) : "Running.") + (error ? ` ${error.error}.` : "");
     const reports = settings.eps === null ? "bounded rewards" : REPORTS[settings.curator];
+    const proved = settings.constants === "proved";
     const note =
       `${words} Mean over ${settings.trials} trials (dots); ${settings.constants} constants, ` +
       `β × ${settings.beta_scale}, ${reports}, seed ${settings.seed}. ` +
-      "A horizon is a run of its own.";
+      `A horizon is a run of its own, in ${proved ? "doubling" : "few large"} batches.`;
     const label = `Relative regret of elimination against the number of users. ${words}`;
     return { width, height: a.height, out: a.out, label, note };
   }
