@@ -62,8 +62,8 @@ window.LDPBO_SETTINGS = (() => {
       title: "Low ε",
       change: { ...PAPER, eps: 0.1 },
       note:
-        "At ε = 0.1 the reports are mostly noise, and here nobody beats uniform play; another " +
-        "seed has other luck. Move ε to 10: the curves leave it at once.",
+        "At ε = 0.1 the reports are mostly noise, and nobody beats uniform play but by luck. " +
+        "Move ε to 10: the curves leave it at once.",
     },
     constants: {
       title: "Constants decide",

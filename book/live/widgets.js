@@ -155,7 +155,9 @@
       ...{ xlabel: "arm x", ylabel: "" },
       yticks: [
         { at: row, text: `+s = ${s}` },
-        ...[-data.F, 0, data.F].map((at) => ({ at, text: times(at) })),
+        { at: data.F, text: `F = ${times(data.F)}` },
+        { at: 0, text: "0" },
+        { at: -data.F, text: `−F = −${times(data.F)}` },
         { at: -row, text: `−s = −${s}` },
       ],
     });
