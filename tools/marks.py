@@ -35,7 +35,7 @@ SIGNS = {
 }
 BEFORE_MARK = re.compile(r"\s*\((?:Erratum|Improvement)?\s*$")
 OPENING = re.compile(r"[(\[“]+$")
-CLOSING = re.compile(r"^[.,;:!?)\]”’%]+")
+CLOSING = re.compile(r"^(?:-\w+)?[.,;:!?)\]”’%]+|^-\w+")
 VALUE = re.compile(r"^ [−-]?\d\S*")  # after a formula that ends in a relation
 RELATIONS = ("=", "<", ">", r"\le", r"\ge", r"\approx", r"\pm")
 TABLES_OF_ERRATA = ("book/pages/errata", "book/claims", "book/notation", "book/deviations")

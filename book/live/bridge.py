@@ -122,6 +122,8 @@ def options_of(settings, curator=None):
         options["lam"] = settings["lam"]
     if settings["eps"] is not None:
         options["curator"] = CURATORS[curator or settings["curator"]][1]
+    if settings["view"] == "users" and settings["constants"] == "proved":
+        options["schedule"] = "double"  # as in the book's own numbers of users
     return options
 
 

@@ -470,10 +470,11 @@ window.LDPBO_FIGURES = (() => {
     const error = now && now.pieces.find((p) => p.error);
     const words = (now ? usersWords(now) : "Running.") + (error ? ` ${error.error}.` : "");
     const reports = settings.eps === null ? "bounded rewards" : REPORTS[settings.curator];
+    const batches = settings.constants === "proved" ? "doubling" : "few large";
     const note =
-      `${words} Mean over ${settings.trials} trials (dots); ${settings.constants} constants, ` +
-      `β × ${settings.beta_scale}, ${reports}, seed ${settings.seed}. ` +
-      "A horizon is a run of its own.";
+      `${words} Elimination, mean over ${settings.trials} trials (dots); ` +
+      `${settings.constants} constants, β × ${settings.beta_scale}, ${reports}, ` +
+      `seed ${settings.seed}. A horizon is a run of its own, in ${batches} batches.`;
     const label = `Relative regret of elimination against the number of users. ${words}`;
     return { width, height: a.height, out: a.out, label, note };
   }
@@ -552,7 +553,9 @@ window.LDPBO_FIGURES = (() => {
     if (users === 0 || users === Infinity) return "";
     const days = users / day;
     if (days <= 1) return "within a day";
-    return days < 730 ? `${short(days, 2)} days` : `${short(days / 365, 2)} years`;
+    if (days >= 730) return `${short(days / 365, 2)} years`;
+    const shown = short(days, 2);
+    return `${shown} ${shown === "1" ? "day" : "days"}`;
   }
   function usersTable(all, now, whole, day) {
     const rows = all.map((c) => {

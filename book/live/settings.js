@@ -62,8 +62,8 @@ window.LDPBO_SETTINGS = (() => {
       title: "Low ε",
       change: { ...PAPER, eps: 0.1 },
       note:
-        "At ε = 0.1 the reports are mostly noise, and nobody beats uniform play by more than a " +
-        "few per cent. Move ε to 10: the curves leave it at once.",
+        "At ε = 0.1 the reports are mostly noise, and nobody beats uniform play but by luck. " +
+        "Move ε to 10: the curves leave it at once.",
     },
     constants: {
       title: "Constants decide",
@@ -115,7 +115,7 @@ window.LDPBO_SETTINGS = (() => {
     "Maps of truth, estimate, confidence and plays are below the table; move Time to watch them. " +
     "ATA takes minutes here.";
   const USERS_NOTE =
-    "Elimination asks in waves, 10³ to 10⁹ users. Each ε that you try adds a curve and a row; " +
+    "Elimination asks in batches, 10³ to 10⁹ users. Each ε that you try adds a curve and a row; " +
     "Users a day turns users into days.";
   /* Settings of `state` that are still what `from` opened with become those of `to`; what the
      reader changed stays. */

@@ -59,10 +59,11 @@ window.LDPBO_SNIPPETS = (() => {
     const curator = (both && ", curator=curator") || (onebit && ", curator=core.OneBit") || "";
     const options = `trials=${s.trials}, seed=${s.seed}, eps=${python(s.eps)}${curator}${lam},`;
     const constants =
-      `constants="${s.constants}", beta_scale=${s.beta_scale}, ` + `k=${python(s.k)})`;
+      `constants="${s.constants}", beta_scale=${s.beta_scale}, ` + `k=${python(s.k)}`;
+    const schedule = s.constants === "proved" ? ', schedule="double"' : "";
     const rounds = [
       `result = core.simulate(problem, ${python(s.names)}, ${s.T}, ${options}`,
-      `                       ${constants}`,
+      `                       ${constants})`,
       'print(dict(zip(result.records["names"], result.regret[:, :, -1].mean(axis=1))))',
     ];
     const compared = [
@@ -76,7 +77,7 @@ window.LDPBO_SNIPPETS = (() => {
     const users = [
       "for T in (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9):",
       `    got = core.simulate_batches(problem, T, ${options}`,
-      `                                ${constants}`,
+      `                                ${constants}${schedule})`,
       "    print(T, (got.regret[:, -1] / (T * got.uniform)).mean())",
     ];
     const [imports, problem] = problemLines(s, table);

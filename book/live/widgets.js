@@ -57,8 +57,10 @@
     b.out.push(shape(path(z, ratio, b), { fill: "none", ...first }));
     const most = Math.max(odds(y, y, other), odds(other, other, y));
     const words =
-      `Rewards ${short(y)} and ${short(other)}, ε = ${eps}: a report makes one of them at most ` +
-      `${times(most)} times as likely as the other. ` +
+      `Rewards ${short(y)} and ${short(other)}, ε = ${eps}: ` +
+      (y === other
+        ? "no report tells one from the other. "
+        : `a report makes one of them at most ${times(most)} times as likely as the other. `) +
       `The promise allows a factor of ${times(limit)}.`;
     return { words, drawings: [a, b] };
   }
@@ -123,7 +125,7 @@
     const words =
       `Threshold ${b.toFixed(1)}: ${cut} of ${reports.length} reports are cut. The mean goes ` +
       `from ${times(all[0])} to ${times(kept[0])}; the truth is ${times(truth)}, and the mean ` +
-      `to expect after the cut ${expected}. ${when}.`;
+      `to expect after the cut is ${expected}. ${when}.`;
     return { words, drawings: [a, c] };
   }
 
@@ -153,7 +155,9 @@
       ...{ xlabel: "arm x", ylabel: "" },
       yticks: [
         { at: row, text: `+s = ${s}` },
-        ...[-data.F, 0, data.F].map((at) => ({ at, text: times(at) })),
+        { at: data.F, text: `F = ${times(data.F)}` },
+        { at: 0, text: "0" },
+        { at: -data.F, text: `−F = −${times(data.F)}` },
         { at: -row, text: `−s = −${s}` },
       ],
     });

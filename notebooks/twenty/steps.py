@@ -11,10 +11,10 @@ from IPython.display import HTML
 from ldpbo import plots
 
 WIDTH = 480
-HEIGHT = 280
+HEIGHT = 300
 LEFT = 34
 TOP = 22
-BOTTOM = 40
+BOTTOM = 60
 SPAN = 2.0  # the vertical axis goes from -SPAN to SPAN
 COLOR = plots.COLORS["GP-UCB"]
 SCRIPT = """<script>(() => {
@@ -115,7 +115,7 @@ def truth(means):
     for arm, mean in enumerate(means):
         x, y = column(arm), level(mean)
         parts.append(line(x - 13, y, x + 13, y, stroke_width=3))
-    parts.append(text(WIDTH / 2, HEIGHT - 6, "version (arm)"))
+    parts.append(text(WIDTH / 2, HEIGHT - BOTTOM + 34, "version (arm)"))
     return drawing(parts, "The mean scores of ten versions, highest at version 7.")
 
 
@@ -130,9 +130,9 @@ def band(means, state):
         parts.append(f'<rect {box} fill="{COLOR}" fill-opacity="0.35"/>')
         parts.append(line(x - 13, level(mean), x + 13, level(mean), stroke_width=3))
         parts.append(dot(x, level(state["mean"][arm])))
-        parts.append(text(x, HEIGHT - 6, f"{state['counts'][arm]:,}", font_size=11))
+        parts.append(text(x, HEIGHT - BOTTOM + 32, f"{state['counts'][arm]:,}", font_size=11))
     parts.append(text(column(state["next"]), 14, "▼ next"))
-    parts.append(text(2, HEIGHT - 6, "visitors", "start", font_size=9))
+    parts.append(text(WIDTH / 2, HEIGHT - 5, "visitors of each version so far"))
     return drawing(parts, "A band over each of ten arms, with the estimate and the truth inside.")
 
 
@@ -141,7 +141,7 @@ def rows_of_dots(rows, reach, label):
     parts = []
     scale = (WIDTH - 40) / (2 * reach)
     for i, (title, reports) in enumerate(rows):
-        middle = 85 + i * 110
+        middle = 88 + i * 114
         parts.append(text(20, middle - 46, title, "start"))
         parts.append(line(20, middle, WIDTH - 20, middle, stroke_opacity=0.3))
         for j, report in enumerate(reports):
