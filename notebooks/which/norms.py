@@ -17,13 +17,15 @@ def told(kernel, factor):
     return lambda s: dataclasses.replace(p := problem(s), B=factor * p.B)
 
 
-def ratings(B, Y):
-    """A function from a seed to smooth means of size 1 with noise 1, told a norm B and a range."""
+def ratings(told):
+    """A function from a seed to smooth means of size 1 with noise 1, and the bounds of `told`."""
+    bounds = dict(B=told.B, F=told.F, R=told.R, Y=told.Y)
 
     def problem(seed):
         drawn = core.synthetic_problem("se", seed=seed)
         f = drawn.f / np.abs(drawn.f).max()
-        return dataclasses.replace(drawn, f=f, B=B, F=Y, Y=Y)
+        rewards = dict(noise="table", samples=np.array([f - 1, f + 1]))
+        return dataclasses.replace(drawn, f=f, **rewards, **bounds)
 
     return problem
 
