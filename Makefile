@@ -58,7 +58,7 @@ help:  ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 # PYTHON=/path/to/python3.x chooses an interpreter; otherwise the first one that is new enough.
-venv:
+venv:  ## Make .venv alone, half a minute: then `. .venv/bin/activate`, papermill and python
 	@new() { "$$1" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }; \
 	if [ -n "$$PYTHON" ]; then \
 	  new "$$PYTHON" || { echo "PYTHON=$$PYTHON is not a Python 3.11 or newer with venv." >&2; exit 1; }; python=$$PYTHON; \

@@ -11,6 +11,7 @@ import ldpbo_core as core
 from ldpbo import formats, lab, results, show
 
 ROOT = Path(core.__file__).resolve().parent
+from notebooks.users import picture
 from notebooks.which import calculator
 
 RUNS = calculator.stored_runs(results.stored("users"), results.stored("arms"))
@@ -96,6 +97,15 @@ def test_the_calculator_has_every_choice_it_offers():
                     assert [level for level, *_ in points] == [0.1, 0.3, 1.0, 3.0]
                     users = [users for _, users, _ in points]
                     assert users == sorted(users, reverse=True)  # more privacy, more users
+
+
+def test_no_interval_of_the_calculator_is_wider_than_the_page_says():
+    table = picture.better(results.stored("users"))
+    table = table[table["share"].isin(calculator.SHARES.values()) & (table["data"] != "stand-in")]
+    reach = max(picture.factor(row) for row in table.to_dict("records"))
+    said = calculator.widest(results.stored("users"))
+    assert 0 <= int(said.split()[0]) - reach < 1
+    assert said.endswith("for a half near ε = 0.3")
 
 
 # ---- JupyterLab ----------------------------------------------------------------------------------

@@ -174,6 +174,17 @@ def test_one_recipe_for_range_noise_and_norm_and_every_page_of_use_leads_to_it()
     assert "the recipe" in read("README.md")
 
 
+def test_the_users_named_beside_the_eight_lines_are_those_of_learners_told_the_same():
+    from notebooks.which import eight_lines, norms
+
+    told, played = eight_lines.problem, norms.ratings(eight_lines.problem)(3)
+    for name in ("B", "F", "R", "Y"):
+        assert getattr(played, name) == getattr(told, name), name
+    assert_allclose(played.samples.mean(axis=0), played.f)
+    assert np.abs(played.f).max() == 1 and np.abs(played.samples - played.f).max() == approx(1)
+    assert core.rkhs_norm(played) < told.B  # the guess is high enough
+
+
 @mark.parametrize(
     "range_, words",
     [

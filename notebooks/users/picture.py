@@ -54,11 +54,15 @@ def value(table, **chosen):
     return row
 
 
-def cell(row, per_day):
-    """Write users, time and learner of a row; the learner's letter does not begin a line."""
-    learner = {"PE": "E", "GP-UCB": "G"}[row["learner"]]
+def cell(row, per_day, usual=""):
+    """Write users, time and the letter of a learner other than the usual one; a line does not end
+    within '4 days · G'."""
+    letter = {"PE": "E", "GP-UCB": "G"}[row["learner"]]
     time = show.duration(row["users"], per_day)
-    return f"{show.count(row['users'])} · {time}\u00a0·\u00a0{learner}"
+    if time[0].isdigit():
+        time = time.replace(" ", "\u00a0")
+    end = "" if row["learner"] == usual else f"\u00a0·\u00a0{letter}"
+    return f"{show.count(row['users'])} · {time}{end}"
 
 
 def spread(row):

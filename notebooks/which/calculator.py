@@ -1,7 +1,9 @@
 """The calculator of the page: stored numbers of users, as a small form that needs no network."""
 
 import json
+import math
 
+import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
@@ -130,6 +132,17 @@ def stored_runs(table, arms):
         points = sizes.setdefault(row["trust"], {}).setdefault(names[row["share"]], [])
         points.append([row["eps"], row["users"], row["learner"]])
     return found
+
+
+def widest(table):
+    """Say of which number of data/users.csv the interval is widest, and by which factor."""
+    rows = table[table["data"] != "stand-in"].dropna(subset="eps").sort_values("users")
+    rows = rows[rows["share"].isin(SHARES.values())]
+    rows = rows.drop_duplicates(["problem", "trust", "eps", "share"])  # the better learner's
+    reach = np.maximum(rows["high"] / rows["users"], rows["users"] / rows["low"])
+    row = rows.loc[reach.idxmax()]
+    (words,) = (name for name, share in SHARES.items() if share == row["share"])
+    return f"{math.ceil(reach.max())} for a {words} near ε = {row['eps']:g}"
 
 
 def form(runs):

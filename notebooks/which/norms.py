@@ -9,6 +9,7 @@ from ldpbo import experiments, show
 
 LEARNERS = {"G": {"name": "GP-UCB", "switch": 0.1, "lam": None}, "E": {"schedule": "double"}}
 SHARES = {"half": 0.5, "tenth": 0.1}
+LONG = SHARES | {"hundredth": 0.01}
 
 
 def told(kernel, factor):
@@ -17,25 +18,27 @@ def told(kernel, factor):
     return lambda s: dataclasses.replace(p := problem(s), B=factor * p.B)
 
 
-def ratings(B, Y):
-    """A function from a seed to smooth means of size 1 with noise 1, told a norm B and a range."""
+def ratings(told, kernel="se"):
+    """A function from a seed to means of size 1 with noise 1, and the bounds of `told`."""
+    bounds = dict(B=told.B, F=told.F, R=told.R, Y=told.Y)
 
     def problem(seed):
-        drawn = core.synthetic_problem("se", seed=seed)
+        drawn = core.synthetic_problem(kernel, seed=seed)
         f = drawn.f / np.abs(drawn.f).max()
-        return dataclasses.replace(drawn, f=f, B=B, F=Y, Y=Y)
+        rewards = dict(noise="table", samples=np.array([f - 1, f + 1]))
+        return dataclasses.replace(drawn, f=f, **rewards, **bounds)
 
     return problem
 
 
-def needed(source, users, **given):
+def needed(source, users, shares=SHARES, **given):
     """Play both learners with so many users -> {(share, "G" or "E"): users until it is reached."""
     found = {}
     for learner, options in LEARNERS.items():
         run = core.simulate_batches(source, users, constants="proved", **options, **given)
         marks = np.geomspace(run.t[0], run.t[-1], 1001)
         relative = experiments.shares(run, marks).mean(axis=0)
-        for name, share in SHARES.items():
+        for name, share in shares.items():
             until = experiments.users_until(marks, relative, share)
             found[name, learner] = min(until, marks[-1])
     return found
