@@ -213,10 +213,12 @@
     const rate = rates[name]?.[n] ?? slowness() * guess(name, n);
     return rate * (name === "PE" ? 1 : s.T);
   }
+  /* Workers that could begin now: before the first own run is done there is one. */
+  const atWork = () => Math.max(1, pool.workers.filter((w) => w.ready).length);
   function estimate(s) {
-    if (s.view === "users") return (HORIZONS * s.trials * trialSeconds(s, "PE")) / pool.size;
+    if (s.view === "users") return (HORIZONS * s.trials * trialSeconds(s, "PE")) / atWork();
     const trial = sum(linesOf(s).map(({ name }) => trialSeconds(s, name)));
-    return trial * Math.ceil(s.trials / pool.size);
+    return trial * Math.ceil(s.trials / atWork());
   }
   /* The share of a trial's work that is behind after `done` of its rounds. */
   function partOf(s) {
@@ -877,7 +879,7 @@
       return pool.about;
     },
     get workers() {
-      return pool.workers.filter((w) => w.ready).length;
+      return atWork();
     },
     stops: STOPS,
     ...{ needed, estimate, parseTable, csvFile, svgFile, snippet, command, toAddress },
