@@ -211,6 +211,7 @@ def test_the_cost_of_exploring_is_read_from_the_first_quarter():
     text = words.plays_text(pd.DataFrame(plays), ["TGP", "ATA"], 1.0)
     assert "ATA, with 60\u00a0% of its rounds (uniform play: 25\u00a0%)" in text
     assert "loses 1.40 times" in text and "costs more than" in text
+    assert text.endswith("keeps to the better arms.")  # 1.4 is the average over the quarter
     cheap = pd.DataFrame(plays | {"loss": [0.7, 1.1, 1.1, 1.1]})
     assert "costs no more than" in words.plays_text(cheap, ["TGP", "ATA"], 1.0)
 
@@ -221,11 +222,11 @@ def test_where_nobody_explores_more_than_uniform_play_it_says_so():
     text = words.plays_text(pd.DataFrame(plays), ["TGP", "ATA"], 1.0)
     assert text.endswith(
         "At order constants: nobody more than uniform play (25\u00a0%): the most is TGP's "
-        "17\u00a0%. A play there loses 1.20 times the average of all arms, and the learners have "
-        "seen it."
+        "17\u00a0%. The average arm there loses 1.20 times the average of all arms, and the "
+        "learners have seen it."
     )
     cheap = pd.DataFrame(plays | {"loss": [0.7, 1.1, 1.1, 1.1]})
-    assert words.plays_text(cheap, ["TGP", "ATA"], 1.0).endswith("than a play at random.")
+    assert words.plays_text(cheap, ["TGP", "ATA"], 1.0).endswith("than one at random.")
 
 
 def test_what_sigma_alone_loses_is_said_of_each_kind_of_data():

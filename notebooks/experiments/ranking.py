@@ -193,7 +193,7 @@ def data_text(here):
         return "The numbers of the six real-data panels were computed here from the paper's data."
     return (
         "The numbers of the six real-data panels are from the paper's own data, run once and "
-        "stored. The data may not be distributed; who rebuilds the book gets "
+        "stored. The data may not be distributed; whoever rebuilds the book gets "
         "{term}`stand-ins <stand-in>`, shown {ref}`at the very end <sec-stand-ins>`."
     )
 

@@ -101,11 +101,13 @@ def plays_text(plays, names, setting):
     most = max(shares, key=shares.get)
     arms = plays["arms"].iloc[0] / plays["arms"].sum()
     loss = plays["loss"].iloc[0]
-    cost = f"A play there loses {loss:.2f} times the average of all arms"
-    more = f"it costs {'more' if loss > 1 else 'no more'} than a play at random"
+    cost = f"The average arm there loses {loss:.2f} times the average of all arms"
+    more = f"a play costs {'more' if loss > 1 else 'no more'} than one at random"
     if shares[most] > arms:
         who = f"{most}, with {shares[most]:.0%} of its rounds (uniform play: {arms:.0%}). "
-        who += f"{cost}: {more}."
+        who += f"{cost}: {more}" + (
+            ", unless the learner keeps to the better arms." if loss > 1 else "."
+        )
     else:
         who = (
             f"nobody more than uniform play ({arms:.0%}): the most is {most}'s {shares[most]:.0%}. "
