@@ -44,6 +44,11 @@ def needed(source, users, shares=SHARES, **given):
     return found
 
 
+def pair(G, E):
+    """Write the users that GP-UCB and elimination need; no line ends inside a number."""
+    return " · ".join(show.count(users).replace(" ", "\u00a0") for users in (G, E))
+
+
 def ahead(needs, share):
     """Return the largest factor up to which GP-UCB needs fewer users than elimination, as far as a
     few functions tell the two apart; needs: {factor: numbers of `needed`}."""
