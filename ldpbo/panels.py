@@ -162,7 +162,8 @@ def place(rows: Rows) -> str:
         return "MoMA is clearly first" if clear else f"MoMA is not clearly before {others[0]}"
     if "MoMA" not in behind(rows):
         return f"MoMA cannot be told apart from {first}"
-    return f"MoMA is clearly behind {first}" + " (borderline)" * only_just(rows, first, "MoMA")
+    how = "only just clearly" if only_just(rows, first, "MoMA") else "clearly"
+    return f"MoMA is {how} behind {first}"
 
 
 def verdict(panel: str, settings: dict[float, Rows]) -> str:
