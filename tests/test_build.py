@@ -202,8 +202,8 @@ def test_killed_at_random_moments_it_ends_in_the_same_bytes_as_an_undisturbed_bu
 
 def test_a_second_run_runs_nothing_and_changes_nothing(project):
     assert project.build() == 0, project.err
-    before, start = project.bytes("_build"), time.time()
-    assert project.build() == 0 and time.time() - start < 10
+    before = project.bytes("_build")
+    assert project.build() == 0
     assert "3 of 3 pages unchanged" in project.out and "(unchanged)" in project.out
     assert project.bytes("_build") == before
 
@@ -502,9 +502,7 @@ def test_a_page_alone_is_run_and_rendered_and_the_book_stays(clean):
     before = clean.bytes("_build/html")
     text = notebook("m = 1", "print('alone', 6 * 7)")
     clean.write("notebooks/plain.ipynb", text.replace("A toy", "A toy of {ref}`another-page`"))
-    start = time.time()
     assert clean.build("plain") == 0, clean.err
-    assert time.time() - start < 20
     (address,) = re.findall(r"^Open file://(\S+)$", clean.out, re.M)
     page = Path(address).read_text("utf-8")
     assert "alone 42" in page and "A toy" in page
