@@ -679,18 +679,22 @@ def nobody_calls():
 @pytest.mark.parametrize(
     "name, more, pages",
     [
-        ("ldpbo_core.py", "x = 1\n", ["toy_a", "toy_b"]),
+        ("ldpbo_core.py", "pass\n", ["toy_a", "toy_b"]),
         ("ldpbo_core.py", "# a comment\n", []),
-        ("ldpbo/campaigns.py", "x = 1\n", ["toy_a", "toy_b"]),
-        ("ldpbo/saving.py", "x = 1\n", []),
-        ("ldpbo/bounds.py", "x = 1\n", []),
-        ("ldpbo/checks.py", "x = 1\n", ["toy_a", "toy_b"]),
-        ("ldpbo/labels.py", "x = 1\n", ["plain"]),
-        ("ldpbo/words.py", "x = 1\n", ["plain"]),
+        ("ldpbo/campaigns.py", "pass\n", ["toy_a", "toy_b"]),
+        ("ldpbo/saving.py", "pass\n", []),
+        ("ldpbo/bounds.py", "pass\n", []),
+        ("ldpbo/checks.py", "pass\n", ["toy_a", "toy_b"]),
+        ("ldpbo/labels.py", "pass\n", ["plain"]),
+        ("ldpbo/words.py", "pass\n", ["plain"]),
         ("ldpbo/words.py", "# a comment\n", []),
-        ("ldpbo/nobody.py", "x = 1\n", []),
+        ("ldpbo/words.py", "FILE = 'data/others.json'\n", ["plain"]),
+        ("ldpbo/words.py", "NOBODY_READS = 1\n", []),
+        ("ldpbo/words.py", "def text():\n    return FILE\n", ["plain"]),
+        ("ldpbo/words.py", "def nobody_calls():\n    return FILE\n", []),
+        ("ldpbo/nobody.py", "pass\n", []),
         ("notebooks/toy/draw.py", "# shown as it is\n", ["toy_a", "toy_b"]),
-        ("notebooks/another/label.py", "x = 1\n", []),
+        ("notebooks/another/label.py", "pass\n", []),
         ("requirements.lock", "\n", ["plain", "toy_a", "toy_b"]),
         ("notebooks/params/toy_b.yml", "n: 6\n", ["toy_b"]),
         ("data/stocks.csv", "\n", ["plain"]),
@@ -712,8 +716,8 @@ def test_a_page_runs_again_exactly_when_something_it_depends_on_changed(clean, n
     clean.write("notebooks/params/toy_b.yml", "n: 5\nsweep: widths\n")
     cells = ("m = 1", "%matplotlib inline\nfrom ldpbo import labels", "print('stock', m)")
     clean.write("notebooks/plain.ipynb", notebook(*cells))
-    clean.write("ldpbo/labels.py", "import ldpbo.words\n")
-    clean.write("ldpbo/words.py", "FILE = 'data/words.json'\n")
+    clean.write("ldpbo/labels.py", "from ldpbo import words\nprint(words.text)\n")
+    clean.write("ldpbo/words.py", "FILE = 'data/words.json'\n\ndef text():\n    return FILE\n")
     clean.write("ldpbo/nobody.py", "")
     before = digests(clean)
     with open(clean.root / name, "a") as file:
@@ -732,7 +736,7 @@ def test_a_page_with_a_stored_table_of_this_code_runs_again_when_the_code_is_ano
         clean.write(f"notebooks/{page}.ipynb", notebook("n = 3", cell))
     before = digests(clean)
     with open(clean.root / "ldpbo/bounds.py", "a") as file:
-        file.write("x = 1\n")
+        file.write("pass\n")
     after = digests(clean)
     assert [page for page in before if before[page] != after[page]] == ["toy_a", "toy_b"]
 

@@ -1,9 +1,9 @@
 """A page runs again when something that it uses has changed: its digest covers that and no more.
 
 A page uses its notebook, its parameters and the programs beside it (notebooks/PAGE/*.py), byte for
-byte; the modules that these import, and what those import in turn, without comments, docstrings and
-layout (ldpbo.provenance.syntax); the data it names; the lock file, Python, and the pages it needs.
-An import inside a function counts once something that counts names the function, so that a page
+byte; what it names of the modules that these import, and what that names in turn, without comments,
+docstrings and layout (ldpbo.provenance.syntax); its data; the lock file, Python, and the pages it
+needs. A function, method or constant counts once something that counts has its name, so that a page
 which saves no learner does not use ldpbo/saving.py, to which `save` leads.
 """
 
@@ -11,12 +11,10 @@ import ast
 import collections
 import dataclasses
 import functools
-import json
 import os
 import platform
 import re
 from pathlib import Path
-from typing import NamedTuple
 
 from ldpbo import provenance
 from store import ROOT, sha
@@ -31,53 +29,54 @@ class Uses:
 
     imports: set = dataclasses.field(default_factory=set)
     names: set = dataclasses.field(default_factory=set)
+    syntax: str = ""
 
     def add(self, other):
         self.imports |= other.imports
         self.names |= other.names
 
+    def read(self, node):
+        """Note what a piece of syntax uses."""
+        self.syntax += provenance.syntax(node)
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Import):
+                self.imports.update(alias.name for alias in inner.names)
+            elif isinstance(inner, ast.ImportFrom):
+                names = [alias.name for alias in inner.names]
+                self.names.update(names)
+                self.imports |= {inner.module, *(f"{inner.module}.{name}" for name in names)}
+            elif isinstance(inner, ast.Name):
+                self.names.add(inner.id)
+            elif isinstance(inner, ast.Attribute):
+                self.names.add(inner.attr)
 
-class Reader(ast.NodeVisitor):
-    """A reader finds what the parts of a module use: `parts`, {function or method: Uses}.
 
-    The part "" is what runs when the module is imported, and what Python calls by itself, such as
-    __init__.
+@functools.cache
+def parts(path):
+    """Find what the parts of a module use -> {name of a function, method or constant: Uses}.
+
+    The part "" is the rest: what runs when the module is imported, and methods such as __init__.
     """
+    found = collections.defaultdict(Uses)
+    for statement in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
+            continue  # for mypy
+        if isinstance(statement, ast.ClassDef):
+            for inner in statement.body:
+                found[part_of(inner, ast.FunctionDef)].read(inner)
+            statement.body = []
+        found[part_of(statement, (ast.FunctionDef, ast.Assign, ast.AnnAssign))].read(statement)
+    return found
 
-    def __init__(self, tree):
-        self.parts = collections.defaultdict(Uses)
-        self.part = ""
-        self.visit(tree)
 
-    def visit_FunctionDef(self, node):
-        if self.part or node.name.startswith("__"):
-            self.generic_visit(node)
-            return
-        for when_defined in (*node.decorator_list, node.args):
-            self.visit(when_defined)
-        self.part = node.name
-        for statement in node.body:
-            self.visit(statement)
-        self.part = ""
-
-    def visit_If(self, node):
-        if ast.unparse(node.test) != "TYPE_CHECKING":  # those are for mypy
-            self.generic_visit(node)
-
-    def visit_Import(self, node):
-        self.parts[self.part].imports.update(alias.name for alias in node.names)
-
-    def visit_ImportFrom(self, node):
-        names = [alias.name for alias in node.names]
-        self.parts[self.part].names.update(names)
-        self.parts[self.part].imports |= {node.module, *(f"{node.module}.{n}" for n in names)}
-
-    def visit_Name(self, node):
-        self.parts[self.part].names.add(node.id)
-
-    def visit_Attribute(self, node):
-        self.parts[self.part].names.add(node.attr)
-        self.generic_visit(node)
+def part_of(statement, kinds):
+    """Name the part that a statement belongs to: what it defines, if it is of these kinds."""
+    if not isinstance(statement, kinds):
+        return ""
+    targets = getattr(statement, "targets", [getattr(statement, "target", statement)])
+    names = {getattr(target, "id", getattr(target, "name", "")) for target in targets}
+    name = names.pop()
+    return "" if names or name.startswith("__") else name
 
 
 def used_by_cells(cells):
@@ -88,28 +87,10 @@ def used_by_cells(cells):
     found = Uses()
     for source in cells:
         try:
-            parts = Reader(ast.parse(source)).parts
+            found.read(ast.parse(source))
         except SyntaxError:
             continue
-        for part in parts.values():
-            found.add(part)
     return found
-
-
-class Module(NamedTuple):
-    """A module is known by what its parts use, its syntax as a text, and the hash of that."""
-
-    parts: dict
-    syntax: str
-    digest: str
-
-
-@functools.cache
-def module(path):
-    """Parse a module."""
-    tree = ast.parse(path.read_text("utf-8"))
-    syntax = provenance.syntax(tree)
-    return Module(Reader(tree).parts, syntax, sha(syntax))
 
 
 @functools.cache
@@ -122,19 +103,26 @@ def files(name, folder):
 
 
 def closure(used, folders=(ROOT,)):
-    """Find our own files behind what some code uses, and behind what they use in turn, sorted."""
+    """Find what some code uses of our own files, and what that uses in turn.
+
+    -> {file: the syntax of its parts that count}, sorted.
+    """
     whole = Uses()
     whole.add(used)
     counted = set()
     while True:
         found = set().union(*(files(name, folder) for name in whole.imports for folder in folders))
-        parts = {(path, part) for path in found for part in module(path).parts}
-        new = {(path, part) for path, part in parts if part in whole.names | {""}} - counted
+        named = {(path, part) for path in found for part in parts(path).keys() & whole.names}
+        new = (named | {(path, "") for path in found}) - counted
         if not new:
-            return sorted(found)
+            break
         for path, part in new:
-            whole.add(module(path).parts[part])
+            whole.add(parts(path)[part])
         counted |= new
+    syntax = dict.fromkeys(sorted(found), "")
+    for path, part in sorted(counted):
+        syntax[path] += parts(path)[part].syntax
+    return syntax
 
 
 @functools.cache
@@ -147,19 +135,21 @@ def data_sets():
     return [sha(file.read_bytes()) if file.is_file() else "" for file in files]
 
 
-def stored_tables(code, modules):
+def stored_tables(code, parameters, modules):
     """Find the stored tables under data/ that a page uses -> {name: (hash, our code or "")}.
 
-    Code names a table in quotes ("bench") or by its file (bench.csv); a module by its file. Whether
-    our code made a table is said on the page (`results.code_note`).
+    A page names a table in quotes if it reads tables at all, by a parameter, or by its file
+    (bench.csv); a module by its file. Whether our code made a table is said on the page
+    (`results.code_note`).
     """
     tables = [p for p in sorted((ROOT / "data").rglob("*.*")) if p.suffix in (".csv", ".json")]
+    reads = re.search(r"\bresults\.(stored|sweep)", code)
+    quoted = set(re.findall(r"""["'](\w+)["']""", code)) if reads else set()
     used = {}
     for table in tables:
         name = table.stem.removesuffix("_ata")  # results.sweep_with_ata reads both
-        named = re.search(rf"""["'/]{re.escape(name)}["'.]""", code)
-        named = named or any(table.name in module(path).syntax for path in modules)
-        if named and table.name not in DATA_SETS:
+        named = name in quoted or name in parameters
+        if table.name not in DATA_SETS and (named or table.name in code + modules):
             content = table.read_bytes()
             ours = code_hash() if code_hash().encode() in content else ""
             used[table.name] = (sha(content), ours)
@@ -173,18 +163,17 @@ def digest(page, pages):
     used = used_by_cells(page.code())
     used.imports |= set(programs)
     modules = closure(used, (ROOT, beside))
-    notebook = page.source.read_text("utf-8")
-    code = "\n".join([*page.code(), *programs.values(), json.dumps(page.parameters)])
+    code = "\n".join([*page.code(), *programs.values()])
     parts = {
-        "notebook": notebook,
+        "notebook": page.source.read_text("utf-8"),
         "programs": programs,
         "parameters": page.parameters,
-        "modules": {str(path.relative_to(ROOT)): module(path).digest for path in modules},
-        "tables": stored_tables(code, modules),
+        "modules": {str(path.relative_to(ROOT)): sha(text) for path, text in modules.items()},
+        "tables": stored_tables(code, page.parameters.values(), "".join(modules.values())),
         "lock": sha((ROOT / "requirements.lock").read_bytes()),
         "python": platform.python_version(),
         "needed": [digest(pages[name], pages) for name in page.needed(pages)],
     }
-    if re.search("light|stock", str(page.parameters.get("problem", notebook + code))):
+    if re.search(r"\b(light|stocks?)(_problem)?\b", page.parameters.get("problem", code)):
         parts["data"] = data_sets()
     return sha(parts)
