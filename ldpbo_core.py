@@ -36,6 +36,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import functools
 import hashlib
 import math
@@ -52,7 +53,7 @@ import numpy as np
 from ldpbo import __version__ as __version__
 from ldpbo import checks as check
 from ldpbo.design import PAIRS, Fit, factor, optimal_design, spanning_arms
-from ldpbo.posterior import EIGEN_CUT, Domain, Posterior, Sketch, Span
+from ldpbo.posterior import EIGEN_CUT, Domain, Posterior, RootPosterior, Sketch, Span
 
 if TYPE_CHECKING:
     import pandas
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 
 TIE = 1e-9  # scores closer than this (relative above 1) are a tie; the lowest index wins
 GAINS: dict = {}  # information gains already computed in this process
+GREEDY = 1 - 1 / math.e  # greedy choices reach at least this share of the largest gain
 LEFT_OUT: Any = None  # a value that was not given
 ArrayLike = Any  # in signatures: whatever NumPy makes an array of; checked at run time
 
@@ -194,11 +196,9 @@ class Problem:
     row of `samples`. For rewards of your own override `reward`, and `draw` if that is not enough;
     f must be their mean.
 
-    On large domains points (n, d) and kernel, a function of two sets of points, take the place of
-    K: nothing (n, n) is built. The features stop at `rank`, or when they miss less than `tol` of
-    each k(x, x). dataclasses.replace then needs K=None.
-
-    dataclasses.replace takes over F, v and c as they are: None makes them follow from new bounds.
+    On large domains points (n, d) and kernel, a function of two sets of points, stand for K, and
+    nothing (n, n) is built. The features stop at `rank`, or when they miss less than `tol` of each
+    k(x, x).
     """
 
     K: ArrayLike = _KernelMatrix()
@@ -291,6 +291,10 @@ class Problem:
                 )
                 return
 
+    def replace(self, **changes: Any) -> Problem:
+        """Return a copy with other fields; F, v and c stay unless None lets them follow anew."""
+        return dataclasses.replace(self, **{"K": vars(self)["K"], **changes})
+
     @property
     def bound(self) -> float:
         """Return the largest size of a reward, the smaller of Y and F + R; curators clip to it."""
@@ -306,7 +310,8 @@ class Problem:
         if self.F == self.B:
             del told["F"]
         bounds = [f"{name}={value:.6g}" for name, value in told.items() if value is not None]
-        parts = [repr(self.name or "unnamed"), f"{self.n} arms", *bounds, f"{self.noise} noise"]
+        arms = "1 arm" if self.n == 1 else f"{self.n} arms"
+        parts = [repr(self.name or "unnamed"), arms, *bounds, f"{self.noise} noise"]
         return f"{type(self).__name__}({', '.join(parts)})"
 
     @functools.cached_property
@@ -832,6 +837,15 @@ class Settings:
     switch: float
     first: int
 
+    @property
+    def p(self) -> float:
+        """Return 1 + alpha, the order of the moments that are bounded."""
+        return 1 + self.alpha
+
+    def growth(self, t: float) -> float:
+        """Return t^{(1-alpha)/(2(1+alpha))}, which is 1 if variances are finite."""
+        return t ** ((1 - self.alpha) / (2 * self.p))
+
 
 class Learner:
     """This base class of all algorithms, yours included, plays argmax mu + beta sigma and learns.
@@ -986,7 +1000,6 @@ class TGP(Learner):
     def start(self) -> None:
         self.posterior = Posterior(self.problem.domain, self.settings.lam)
         self.gain = 0.0  # 1/2 ln det(I + K_t/lam) of the arms played
-        self.light_tailed = self.settings.curator is not None
         self.b = self.threshold(1)
 
     def update(self, arm: int, y: float) -> None:
@@ -1003,8 +1016,13 @@ class TGP(Learner):
         """Return b_t, which a report exceeds with chance 1/t at most (Alg. 2, l. 4), or C&G's."""
         if self.settings.curator:
             return self.settings.curator.reach(t)
-        p = 1 + self.settings.alpha
+        p = self.settings.p
         return self.settings.v ** (1 / p) * t ** (1 / (2 * p))
+
+    @property
+    def light_tailed(self) -> bool:
+        """Tell whether b_t grows like ln t; where only moments are known it grows like t^{1/2p}."""
+        return self.settings.curator is not None
 
     def width(self, t: int) -> float:
         """Compute the width beta_{t+1} - B after t rounds (Alg. 2, l. 5)."""
@@ -1042,15 +1060,13 @@ class TGP(Learner):
     def max_gain(self, t: int) -> float:
         """Return the greedy gamma_t, divided by 1 - 1/e where a proof needs an upper bound."""
         gamma = float(self.greedy_gain[min(t, self.settings.T)])
-        return gamma / (1 - 1 / math.e) if self.settings.constants == "proved" else gamma
+        return gamma / GREEDY if self.settings.constants == "proved" else gamma
 
 
 class WeibullTGP(TGP):
     """TGP for sub-Weibull noise assumes P(|noise| >= x) <= a exp(-b x^{1/theta}) (Section 4.3)."""
 
-    def start(self) -> None:
-        super().start()
-        self.light_tailed = True
+    light_tailed = True
 
     def threshold(self, t: int) -> float:
         """Return b_t = B + (ln(t)/b)^theta, which a reward exceeds with probability a/t at most."""
@@ -1109,7 +1125,8 @@ class SketchedLearner(Learner):
         printed = settings.constants != "order"
         self.B0 = self.B * (1 + 1 / math.sqrt(1 - settings.acc)) if printed else self.B
         self.beta = self.B0
-        self.q = self.oversampling() if settings.q is None else settings.q
+        q = self.oversampling() if settings.q is None else settings.q
+        self.q = q if q == math.inf else min(q, 1e280)  # so that q sigma^2/lam is a number
         self.posterior = Sketch(self.problem.domain, settings.lam, *columns)
         self.dictionary = self.posterior.dictionary
         self.m = 0
@@ -1126,7 +1143,7 @@ class SketchedLearner(Learner):
         """Draw a dictionary by the last round's variances, then take in the play on its span."""
         self.dictionary = self.nystrom_dictionary(arm)  # Alg. 1, l. 6; Alg. 3, l. 7
         self.m = len(self.dictionary)  # Alg. 1, l. 7; Alg. 3, l. 8
-        self.posterior.embed(self.dictionary, arm, y)  # Alg. 1, l. 8; Alg. 3, l. 9-10
+        self.posterior.add_on(self.dictionary, arm, y)  # Alg. 1, l. 8; Alg. 3, l. 9-10
 
     def nystrom_dictionary(self, arm: int) -> np.ndarray:
         """Draw the dictionary (Alg. 4), arms of which a play is kept, after one more play of `arm`.
@@ -1140,7 +1157,7 @@ class SketchedLearner(Learner):
         counts[arm] += 1  # Alg. 4, l. 1: of x_1, ..., x_t
         if self.q == math.inf:
             return counts.nonzero()[0]
-        p = np.minimum(min(self.q, 1e280) * self.posterior.leverage, 1.0)  # Alg. 4, l. 4
+        p = np.minimum(self.q * self.posterior.leverage, 1.0)  # Alg. 4, l. 4
         kept = u < 1.0 - (1.0 - p) ** counts  # Alg. 4, l. 3; Alg. 4, l. 4
         return kept.nonzero()[0]  # Alg. 4, l. 2; Alg. 4, l. 5
 
@@ -1149,9 +1166,9 @@ class ATA(SketchedLearner):
     """(LDP-)ATA-GP-UCB (Alg. 1) drops products u_i y above b_t in size.
 
     Theorem 2; non-private, Theorem 4 of C&G 2019. mu is linear in the rewards that lose no product:
-    the posterior sums those. `open_y` are the rewards that may lose one now or later; `cut` says
-    which may now, and these are treated product by product. Deviation: all products are compared
-    with the current b_t, as in C&G 2019; the paper prints b_tau (Erratum B1).
+    the posterior sums those. `open` are the rewards that may lose a product, now or later; those
+    of them that may lose one now are `exposed`, and treated product by product. Deviation: all
+    products are compared with the current b_t, as in C&G 2019; the paper prints b_tau (Erratum B1).
     """
 
     presets: tuple[str, ...] = ("order", "printed")
@@ -1162,7 +1179,7 @@ class ATA(SketchedLearner):
         self.least = self.schedule(1, self.problem.n)[0]  # b_t is least where m = n
         self.open_arms = np.zeros(0, dtype=int)
         self.open_y = np.zeros(0)
-        self.cut = np.zeros(0, dtype=bool)
+        self.exposed = np.zeros(0, dtype=bool)  # of the open rewards
 
     def update(self, arm: int, y: float) -> None:
         t = self.t + 1
@@ -1171,7 +1188,8 @@ class ATA(SketchedLearner):
         self.b, self.beta = self.schedule(t, self.m)
         if not whole:
             self.open_reward(t, arm, y)
-        theta = self.truncated_theta()  # Alg. 1, l. 9-11, of the rewards that may lose a product
+        self.sort_open_rewards()
+        theta = self.theta_of_exposed()  # Alg. 1, l. 9-11; the posterior has the other rewards
         self.mu = self.posterior.mean + self.posterior.span.over(theta)  # Alg. 1, l. 12
         self.sigma = self.posterior.sigma  # Alg. 1, l. 13
 
@@ -1180,56 +1198,58 @@ class ATA(SketchedLearner):
         if m == 0:
             return math.inf, self.B0
         settings = self.settings
-        p = 1 + settings.alpha
+        p = settings.p
         if settings.constants == "order":
             factor, log = 1, math.log((m + 1) * settings.T)
         else:
             factor, log = 4, math.log(4 * m * settings.T / settings.delta)
-        growth = t ** ((1 - settings.alpha) / (2 * p))
+        growth = settings.growth(t)
         b = (settings.v / log) ** (1 / p) * growth
         width = factor * math.sqrt(m / settings.lam) * settings.v ** (1 / p)
         width *= log ** (settings.alpha / p) * growth
         return b, self.B0 + settings.beta_scale * width
 
-    def never_cut(self, t: int, counts: Any, y: Any) -> Any:
-        """Tell whether |u_i y| <= b_t in this round and all later ones.
+    def theta_of_exposed(self) -> np.ndarray:
+        """Compute the part of theta that comes from exposed rewards, in coordinates of the span.
 
-        The bound 1/(lam + count) of u_i^2 only falls, and the least b_t never does.
+        On the span phi is Qx, so that V^{-1/2} phi y = Q root x y with the root of the small V.
         """
-        growth = t ** ((1 - self.settings.alpha) / (2 * (1 + self.settings.alpha)))
-        return abs(y) <= self.least * growth * (1 - TIE) * (self.settings.lam + counts) ** 0.5
-
-    def open_reward(self, t: int, arm: int, y: float) -> None:
-        """Add a reward to the open ones; those that can no longer be cut stay in the posterior."""
-        counts = self.posterior.counts[self.open_arms]
-        stay = self.cut | ~self.never_cut(t, counts, self.open_y)
-        self.open_arms = np.append(self.open_arms[stay], arm)
-        self.open_y = np.append(self.open_y[stay], y)
-        self.cut = np.append(self.cut[stay], True)
-
-    def truncated_theta(self) -> np.ndarray:
-        """Compute what the rewards that may be cut now add to theta, in coordinates of the span."""
-        self.sort_open_rewards()
         span = self.posterior.span
-        if not (np.count_nonzero(self.cut) and span.Q.size):
+        if not (np.count_nonzero(self.exposed) and span.Q.size):
             return np.zeros(span.dimension)
-        y = self.open_y[self.cut]
-        x = span.at(self.open_arms[self.cut])
+        y = self.open_y[self.exposed]
+        x = span.at(self.open_arms[self.exposed])
         root = self.posterior.inverse_root()  # V^{-1/2}
         products = span.Q.dot(root.dot(x * y))  # Alg. 1, l. 9: u_{i,tau} y_tau
         products[np.abs(products) > self.b] = 0.0  # Alg. 1, l. 10
         r = products.sum(axis=1)  # Alg. 1, l. 10
         return root.dot(r.dot(span.Q))  # Alg. 1, l. 11
 
+    def never_cut(self, t: int, counts: Any, y: Any) -> Any:
+        """Tell whether |u_i y| <= b_t in this round and all later ones.
+
+        The bound 1/(lam + count) of u_i^2 only falls, and the least b_t never does.
+        """
+        least = self.least * self.settings.growth(t) * (1 - TIE)
+        return abs(y) <= least * (self.settings.lam + counts) ** 0.5
+
+    def open_reward(self, t: int, arm: int, y: float) -> None:
+        """Add a reward to the open ones; those that can no longer be cut stay in the posterior."""
+        counts = self.posterior.counts[self.open_arms]
+        stay = self.exposed | ~self.never_cut(t, counts, self.open_y)
+        self.open_arms = np.append(self.open_arms[stay], arm)
+        self.open_y = np.append(self.open_y[stay], y)
+        self.exposed = np.append(self.exposed[stay], True)
+
     def sort_open_rewards(self) -> None:
-        """Find the open rewards that may be cut now (u_i^2 <= leverage), and sum up the others."""
+        """Find the exposed rewards (u_i^2 <= leverage); the posterior has the other open ones."""
         largest = np.abs(self.open_y) * np.sqrt(self.posterior.leverage[self.open_arms])
-        cut = largest > self.b * (1 - TIE)
-        moved = cut != self.cut
+        exposed = largest > self.b * (1 - TIE)
+        moved = exposed != self.exposed
         if np.count_nonzero(moved):
-            given = np.where(cut, -self.open_y, self.open_y)
+            given = np.where(exposed, -self.open_y, self.open_y)
             self.posterior.give(self.open_arms[moved], given[moved])
-        self.cut = cut
+        self.exposed = exposed
 
 
 class MoMA(SketchedLearner):
@@ -1309,17 +1329,17 @@ class MoMA(SketchedLearner):
 
     def end_epoch(self, arm: int, y: Any) -> None:
         """Turn the rewards y (k,) of an epoch into new estimates, one for each column."""
-        self.epoch += 1
+        self.epoch += 1  # Alg. 3, l. 4
         self.epoch_arm = None
         self.rewards = []
         self.embed(arm, y)  # Alg. 3, l. 7-10
-        self.kstar = first_max(-self.spread())  # Alg. 3, l. 12
+        self.kstar = first_max(-self.median_distances())  # Alg. 3, l. 12
         self.mu = self.posterior.mean[:, self.kstar].copy()  # Alg. 3, l. 13
         self.sigma = self.posterior.sigma  # Alg. 3, l. 14
         width = self.settings.beta_scale * self.width(self.epoch)
         self.beta = self.B0 + width + self.missed(self.epoch)
 
-    def spread(self) -> np.ndarray:
+    def median_distances(self) -> np.ndarray:
         """Compute r_j = median over s != j of |theta_j - theta_s|_V (Alg. 3, l. 11), (k,).
 
         The squared norm is (S_j - S_s)'(M_j - M_s) with S the reward sums and M the means of the
@@ -1343,22 +1363,21 @@ class MoMA(SketchedLearner):
         It has the 1/sqrt(lam) of the proof, which Theorem 4 drops (Erratum A8).
         """
         settings = self.settings
-        p = 1 + settings.alpha
+        p = settings.p
         root = math.sqrt(settings.lam)
         if settings.constants == "proved":  # Erratum A5, for every alpha
-            growth = self.N ** ((1 - settings.alpha) / (2 * p))
-            radius = (self.OMEGA * 2 ** (1 - settings.alpha) * settings.c) ** (1 / p) * growth
-            return 3 * radius * math.sqrt(2 * self.max_gain) / root
+            moment = self.OMEGA * 2 ** (1 - settings.alpha) * settings.c
+            radius = moment ** (1 / p) * settings.growth(self.N)
+            return 3 * radius * math.sqrt(2 * self.last_gain) / root
         outer, inner = (3, 9) if settings.constants == "printed" else (1, 1)
         c = settings.c * (self.columns / self.k) ** settings.alpha  # a summary varies less
-        growth = n ** ((1 - settings.alpha) / (2 * p))
-        return outer * (inner * self.m * c) ** (1 / p) * growth / root
+        return outer * (inner * self.m * c) ** (1 / p) * settings.growth(n) / root
 
     @functools.cached_property
-    def max_gain(self) -> float:
+    def last_gain(self) -> float:
         """Return an upper bound on gamma_N."""
         greedy = _gain(self.problem.domain, self.N, self.settings.lam)
-        return float(greedy[-1]) / (1 - 1 / math.e)
+        return float(greedy[-1]) / GREEDY
 
 
 def _difference_products(S, M):
@@ -1584,16 +1603,10 @@ class SeldomTGP(PlannedLearner, TGP):
     """Seldom-switching TGP plays an arm it chose max(1, ceil(C/leverage)) times; C is `switch`.
 
     Inside a run sigma falls by sqrt(1+C) at most, so that R_T <= 2 beta_T sqrt(1+C) sum sigma.
-    State: root (r, n), root'root = Z'V^{-1}Z with V = lam I + sum zz' over the plays. A root has
-    twice the digits of V^{-1}, and updates of it lose none in 1e15 plays.
     """
 
     def start(self) -> None:
-        self.counts = np.zeros(self.problem.n, dtype=np.int64)
-        self.rewards = np.zeros(self.problem.n)
-        self.root = self.problem.Z / math.sqrt(self.settings.lam)
-        self.gain = 0.0  # g_t = 1/2 ln det(V/lam)
-        self.light_tailed = self.settings.curator is not None
+        self.plays = RootPosterior(self.problem.domain, self.settings.lam)
         self.b = self.threshold(1)
 
     def next_plan(self) -> np.ndarray:
@@ -1609,45 +1622,42 @@ class SeldomTGP(PlannedLearner, TGP):
         The leverage is that of the features; what they miss does not count.
         """
         C = self.settings.switch
-        leverage = float(self.root[:, arm] @ self.root[:, arm])
+        leverage = self.plays.leverage(arm)
         if leverage * self.rounds_left() <= C:
             return self.rounds_left()
         length = C / leverage
         return max(1, math.ceil(length - TIE * max(1.0, length)))  # 3.0000000001 is 3
 
+    @property
+    def whole(self) -> bool:
+        """Tell whether no report can be truncated."""
+        return self.settings.kind == "one bit" or self.b == math.inf
+
+    def record(self, parts: list) -> None:
+        if not self.whole:  # then a part is one report
+            self.b = self.threshold(self.t + 1)
+            cut = [Fraction(0) if abs(y) > self.b else y for *_, y in parts]
+            parts = [(arm, j, count, y) for (arm, j, count, _), y in zip(parts, cut)]
+        super().record(parts)
+
     def checked_part(self, arm: int, j: int, count: int, total: float) -> tuple:
-        """Truncate reports one by one, and take sums only where none can be truncated."""
-        whole = self.settings.kind == "one bit" or self.b == math.inf
-        if count > 1 and not whole:
+        if count > 1 and not self.whole:
             raise ValueError(
                 "sums: must be those of one-bit reports; TGP truncates single reports, "
                 "so tell them one by one"
             )
-        self.b = self.threshold(self.t + 1)
-        kept = total if whole or abs(total) <= self.b else 0.0
-        return super().checked_part(arm, j, count, kept)
+        return super().checked_part(arm, j, count, total)
 
     def learn(self) -> None:
         arm = int(self.planned.argmax())
-        count = int(self.planned[arm, 0])
-        self.counts[arm] += count
-        self.rewards[arm] += self.reported_sums()[arm, 0]
-        self.add(arm, count)
+        self.plays.add(arm, int(self.planned[arm, 0]), self.reported_sums()[arm, 0])
+        self.gain = self.plays.gain
         self.b = self.threshold(self.t)
-        self.mu = self.root.T @ (self.root @ self.rewards)
-        variance = self.settings.lam * (self.root * self.root).sum(axis=0)
-        self.sigma = np.sqrt(self.problem.lost + variance)
+        self.mu = self.plays.mean
+        self.sigma = self.plays.sigma
         width = self.settings.beta_scale * self.width(self.t)
         self.beta = self.B + width + self.missed(self.t)
         self.narrow(self.beta * self.sigma)
-
-    def add(self, arm: int, count: int) -> None:
-        """Add count zz' to V: root <- (I - kappa vv') root, v the arm's own column."""
-        v = self.root[:, arm].copy()
-        grown = 1 + count * float(v @ v)  # det V grows by this factor
-        kappa = count / (grown + math.sqrt(grown))
-        self.root -= np.outer(kappa * v, v @ self.root)
-        self.gain += 0.5 * math.log(grown)
 
 
 class SeldomGPUCB(SeldomTGP, GPUCB):
@@ -1733,10 +1743,10 @@ class PE(Elimination):
     """
 
     def start(self) -> None:
-        self.sizes = batch_sizes(self.settings.T)
+        self.batches = batch_sizes(self.settings.T)
         self.batch = -1
-        batches = len(self.sizes)
-        self.log = math.log(2 * self.problem.n * batches / self.settings.delta)  # l of the theorems
+        statements = 2 * self.problem.n * len(self.batches)
+        self.log = math.log(statements / self.settings.delta)  # l of the theorems
         self.k = self.copies() if self.settings.kind == "heavy" else 1
         Z = self.problem.Z
         size = (Z * Z).sum(axis=1)
@@ -1753,7 +1763,7 @@ class PE(Elimination):
 
     def next_plan(self) -> np.ndarray:
         self.batch += 1
-        N = self.sizes[self.batch] if self.batch < len(self.sizes) else 0
+        N = self.batches[self.batch] if self.batch < len(self.batches) else 0
         return self.batch_plan(N, self.k)
 
     def design_of(self, arms: np.ndarray, N: int) -> np.ndarray:
@@ -1781,13 +1791,12 @@ class PE(Elimination):
         `widest` is the largest sigma of an active arm.
         """
         scale = self.settings.beta_scale / math.sqrt(self.settings.lam)
-        proved = self.settings.constants == "proved"
-        missed = self.missed(self.design.sum(), self.lost.max()) if proved else 0.0
+        missed = self.missed(self.design.sum(), self.lost.max())
         if self.settings.kind == "Laplace":
             return self.B + scale * self.laplace_noise(widest) + missed
         if self.settings.kind == "heavy":
             return math.hypot(self.B, scale * self.heavy_noise()) + missed
-        log = 2 * self.log if proved else math.log(self.settings.T)
+        log = 2 * self.log if self.settings.constants == "proved" else math.log(self.settings.T)
         return math.hypot(self.B, scale * self.settings.size * math.sqrt(log)) + missed
 
     def laplace_noise(self, widest: float) -> float:
@@ -1796,18 +1805,18 @@ class PE(Elimination):
         R = self.problem.spread
         if self.settings.constants == "order":
             return math.sqrt((R * R + 2 * L * L) * math.log(self.settings.T))
-        spread = math.sqrt(2 * (R * R + 4 * L * L) * self.log)
+        middle = math.sqrt(2 * (R * R + 4 * L * L) * self.log)
         tail = math.sqrt(8) * L * self.log * widest / math.sqrt(self.settings.lam)
-        return max(spread, tail)
+        return max(middle, tail)
 
     def heavy_noise(self) -> float:
         """Return the noise of theorem (iii), by Chebyshev; if alpha < 1, by von Bahr and Esseen."""
-        p = 1 + self.settings.alpha
+        p = self.settings.p
         factor = 1
         if self.settings.constants == "proved":
             factor = 4 if p == 2 else 8
-        plays = max(self.design.sum(), 1)
-        return self.settings.size * factor ** (1 / p) * plays ** (1 / p - 0.5)
+        growth = self.settings.growth(max(int(self.design.sum()), 1))
+        return self.settings.size * factor ** (1 / p) * growth
 
 
 class DoublingPE(Elimination):
@@ -1901,13 +1910,13 @@ class DoublingPE(Elimination):
             return arms
 
         def enough(p):
-            return self.sizes(np.full(self.problem.n, self.N / p))[arms].max() ** 2 / self.N
+            return self.noise_sizes(np.full(self.problem.n, self.N / p))[arms].max() ** 2 / self.N
 
         return arms[spanning_arms(self.problem.Z[:, arms], enough)]
 
     def design_of(self, arms: np.ndarray, N: int) -> np.ndarray:
         """Return counts of these arms that sum to N, D-optimal for V of Theorem R."""
-        size = self.sizes(np.full(self.problem.n, N / len(arms)))[arms]
+        size = self.noise_sizes(np.full(self.problem.n, N / len(arms)))[arms]
         widest = size.max()
         Z = self.problem.Z[:, arms] * (widest / size)
         return optimal_design(Z, N, self.ridge * widest**2)  # DoublingPE, step 3
@@ -1921,7 +1930,7 @@ class DoublingPE(Elimination):
         scale = self.settings.size if self.settings.kind == "Laplace" else 0.0
         return np.full(self.problem.n, scale)
 
-    def sizes(self, design: np.ndarray) -> np.ndarray:
+    def noise_sizes(self, design: np.ndarray) -> np.ndarray:
         """Compute the noise s(x)/B of each arm's reports, (n,), if it is played design[x] times.
 
         Laplace: ln E exp(u noise) <= (u^2/2)(R^2 + 4 L^2) for |u| <= 1/(sqrt 2 L). Sums: n_x
@@ -1956,16 +1965,16 @@ class DoublingPE(Elimination):
         """
         factor = math.sqrt(2 * self.log)
         if self.settings.kind == "heavy":
-            plays = max(int(self.design.sum()), 1)
-            p = 1 + self.settings.alpha
-            factor = 2.0 if p == 2 else 8 ** (1 / p) * plays ** (1 / p - 0.5)
+            p = self.settings.p
+            growth = self.settings.growth(max(int(self.design.sum()), 1))
+            factor = 2.0 if p == 2 else 8 ** (1 / p) * growth
         noise = np.maximum(factor * self.B * b, math.sqrt(8) * self.log * tail)
         return self.B * a + self.settings.beta_scale * noise
 
     def learn(self) -> None:
         means = self.reported_sums() / np.maximum(self.planned, 1)
         domain = self.problem.domain
-        sizes = self.sizes(self.design)
+        sizes = self.noise_sizes(self.design)
         fit = Fit(domain.Z, domain.lost, self.design, sizes, self.ridge, self.laplace, means)
         estimates, *parts = fit.arms()
         width = self.widths(*parts)  # DoublingPE, step 4
@@ -2076,7 +2085,7 @@ def make(
         acc=check.fraction("acc", acc),
         constants=constants,
         beta_scale=check.nonnegative("beta_scale", beta_scale),
-        q=q if q in (None, math.inf) else check.number("q", q, "a number > 0, or inf", low=0.0),
+        q=None if q is None else _oversampling(q),
         k=None if k is None else check.integer("k", k),
         weibull=weibull,
         curator=users_curator,
@@ -2089,6 +2098,8 @@ def make(
     try:
         return algorithm(problem, settings, check.seeded(rng))
     except OverflowError:
+        if weibull is None:
+            raise
         raise ValueError(
             f"weibull = {weibull!r}, T = {T!r}: the schedule is out of floating-point range"
         ) from None
@@ -2213,6 +2224,13 @@ def _weibull(weibull, algorithm, curator):
         )
     parts = zip(("weibull theta", "weibull a", "weibull b"), weibull)
     return tuple(check.positive(name, value) for name, value in parts)
+
+
+def _oversampling(q):
+    """Return q as a positive float, or inf."""
+    if isinstance(q, float) and q == math.inf:
+        return math.inf
+    return check.number("q", q, "a number > 0, or inf", low=0.0)
 
 
 def _ridge(lam, algorithm, problem, size):
@@ -2366,22 +2384,14 @@ def _run(job):
         raise ValueError(
             "curator = Sums: must be played by simulate_batches; it reports sums alone"
         )
-    users = _draws(problem, env, T)
-    noise = learner.curator(0).draw(privacy, T).tolist()
     clipped = 0
     arms = np.empty(T, dtype=np.int16 if problem.n < 2**15 else np.int32)
     reports = np.empty(T) if job.trace else None
     bands = _Bands(problem, T) if job.bands else None
     with one_thread():
-        for t in range(T):  # Alg. 1, l. 3; Alg. 2, l. 3; Alg. 3, l. 4
-            arm = learner.ask()
-            curator = learner.curator(arm)
-            clipped -= curator.clipped
-            # Alg. 1, l. 5; Alg. 2, l. 7
-            y = curator.report(problem.reward(arm, users[t]), noise[t])
-            clipped += curator.clipped
-            learner.tell(y)
+        for t, (arm, y, lost) in enumerate(play_rounds(learner, problem, T, env, privacy)):
             arms[t] = arm
+            clipped += lost
             if reports is not None:
                 reports[t] = y
             if bands is not None:
@@ -2389,6 +2399,29 @@ def _run(job):
     beta = bands.beta if bands else None
     needed = bands.needed if bands else None
     return _Run(clipped, arms, reports, beta, needed)
+
+
+def play_rounds(
+    learner: Learner,
+    problem: Problem,
+    T: int,
+    env: np.random.Generator,
+    privacy: np.random.Generator,
+) -> Iterator[tuple[int, float, int]]:
+    """Play T rounds; yield arm, report, and how many rewards were clipped (0 or 1) after each.
+
+    Users and noise are drawn before the first round, so that all learners of a trial meet the same.
+    """
+    users = _draws(problem, env, T)
+    noise = learner.curator(0).draw(privacy, T).tolist()
+    for t in range(T):  # Alg. 1, l. 3; Alg. 2, l. 3
+        arm = learner.ask()
+        curator = learner.curator(arm)
+        clipped_before = curator.clipped
+        # Alg. 1, l. 5; Alg. 2, l. 7
+        y = curator.report(problem.reward(arm, users[t]), noise[t])
+        learner.tell(y)
+        yield arm, y, curator.clipped - clipped_before
 
 
 def _draws(problem, env, T):

@@ -14,7 +14,6 @@ Problem('table', 20 arms, B=1775.99, F=150, R=300, Y=150, table noise)
 from __future__ import annotations
 
 import csv
-import dataclasses
 import functools
 import hashlib
 import itertools
@@ -222,7 +221,7 @@ def table_problem(
     )
     if problem.Y is None or B is not None:
         return problem
-    return dataclasses.replace(problem, K=vars(problem)["K"], B=_table_norm(problem))
+    return problem.replace(B=_table_norm(problem))
 
 
 def _table_domain(samples, train):

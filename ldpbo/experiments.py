@@ -5,7 +5,6 @@ There are single rounds, the coverage of bands, and the number of users that a c
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -28,8 +27,7 @@ def told_norm(problem: ldpbo_core.Problem, F: float = ldpbo_core.LEFT_OUT) -> ld
     The paper's experiments take max|f|. F: the range that the curator is told, the norm where left
     out.
     """
-    K = vars(problem)["K"]  # None where points are given
-    return dataclasses.replace(problem, K=K, B=ldpbo_core.rkhs_norm(problem), F=F)
+    return problem.replace(B=ldpbo_core.rkhs_norm(problem), F=F)
 
 
 def problem_with_norm(kernel: str, noise: str = "uniform") -> Callable[[int], ldpbo_core.Problem]:
@@ -48,13 +46,7 @@ def rounds(
     """Play a trial of `simulate` and yield (learner, arm, report) after each of its T rounds."""
     _, users, privacy, sketch = ldpbo_core.streams(seed, trial)
     learner = ldpbo_core.make(name, problem, T, rng=np.random.default_rng(sketch), **options)
-    curator = learner.settings.curator or ldpbo_core.Identity()
-    drawn_users = problem.draw(users, T).tolist()
-    drawn_noise = curator.draw(privacy, T).tolist()
-    for user, noise in zip(drawn_users, drawn_noise):
-        arm = learner.ask()
-        report = curator.report(problem.reward(arm, user), noise)
-        learner.tell(report)
+    for arm, report, _ in ldpbo_core.play_rounds(learner, problem, T, users, privacy):
         yield learner, arm, report
 
 

@@ -10,8 +10,8 @@
 Four nouns carry the algorithms. A `Domain` holds the arms as features. A `Span` gives the arms
 coordinates: their features themselves, or those on the span of a dictionary of arms (Alg. 4). A
 `Posterior` turns counts and sums of rewards into mean and variance, at one product over the
-features a play. A `Sketch` is a Posterior on the span of a dictionary. `InverseRoot` and
-`pivoted_cholesky` are the linear algebra below them.
+features a play. A `Sketch` is a Posterior on the span of a dictionary. `RootPosterior` takes plays
+of one arm in runs of any length; `InverseRoot` and `pivoted_cholesky` are the linear algebra below.
 """
 
 from __future__ import annotations
@@ -253,12 +253,15 @@ class Posterior:
         self.lam = lam
         self.counts = np.zeros(domain.n)
         self.sums = np.zeros((domain.n, *columns))
-        self.span = Span(domain)
-        self.solve(self.span)
+        self.begin()
+
+    def begin(self) -> None:
+        """Solve for no play at all."""
+        self.solve(Span(self.domain))
 
     def solve(self, span: Span) -> None:
         """Compute everything afresh in the coordinates of `span`."""
-        before = self._reduction()
+        before = self._reduction() if self.counts.any() else None
         self.span = span
         self.age = 0
         self.root: InverseRoot | None = None
@@ -313,10 +316,10 @@ class Posterior:
         c = self.span.over(v)  # x_a' V^{-1} x of all arms a
         grown = 1 + float(c[arm])  # det V grows by this factor
         g = c / grown
-        self.mean += np.multiply.outer(g, y - self.mean[arm])
-        self.leverage -= g * c
+        self.mean += np.multiply.outer(g, y - self.mean[arm])  # Alg. 2, l. 9; Alg. 3, l. 10
+        self.leverage -= g * c  # Alg. 1, l. 13; Alg. 2, l. 10; Alg. 3, l. 14
         np.maximum(self.leverage, 0.0, out=self.leverage)
-        self.P -= v[:, None].dot((v / grown)[None])
+        self.P -= v[:, None].dot((v / grown)[None])  # Alg. 1, l. 8; Alg. 3, l. 9
         self.recent.append(arm)
 
     def give(self, arms: np.ndarray, y: np.ndarray) -> None:
@@ -342,7 +345,7 @@ class Posterior:
         behind = self.recent
         self.recent = []
         if self.root is None or len(behind) > BEHIND:
-            self.root = InverseRoot(self.P, REFRESH)
+            self.root = InverseRoot(self.P, REFRESH)  # a play adds at most k(x, x) <= 1 to V
             return self.root.S
         for arm in behind:
             if not self.root.add(self.span.at(arm)):
@@ -354,15 +357,15 @@ class Posterior:
 class Sketch(Posterior):
     """A sketch is the posterior on the span of a dictionary; it remembers recent spans."""
 
-    def __init__(self, domain: Domain, lam: float, *columns: int):
+    def begin(self) -> None:
+        """Solve for no play, on the empty dictionary."""
         self.spans: dict[bytes, Span] = {}
-        super().__init__(domain, lam, *columns)
         self.project(np.zeros(0, dtype=int))
 
     def __getstate__(self):
         return {**self.__dict__, "spans": {}}  # a cache
 
-    def embed(self, dictionary: np.ndarray, arm: int, y: Any) -> None:
+    def add_on(self, dictionary: np.ndarray, arm: int, y: Any) -> None:
         """Take in one more play of `arm` with reward(s) y, on the span of this dictionary."""
         if dictionary.tobytes() == self.dictionary.tobytes():
             self.add(arm, y)
@@ -381,6 +384,50 @@ class Sketch(Posterior):
                 self.spans.clear()
             self.spans[key] = span
         self.solve(self.spans[key])
+
+
+class RootPosterior:
+    """A root posterior takes in plays of an arm in runs, at the same cost for any number of plays.
+
+    It keeps root (r, n) with root'root = Z'V^{-1}Z and V = lam I + sum of zz' over the plays. A
+    root has twice the digits of V^{-1}, and updates of it lose none in 1e15 plays.
+    """
+
+    def __init__(self, domain: Domain, lam: float):
+        self.domain = domain
+        self.lam = lam
+        self.counts = np.zeros(domain.n, dtype=np.int64)
+        self.sums = np.zeros(domain.n)
+        self.root = domain.Z / math.sqrt(lam)
+        self.gain = 0.0  # 1/2 ln det(V/lam)
+
+    def leverage(self, arm: int) -> float:
+        """Return z'V^{-1}z of an arm: sigma^2/lam without what features leave out."""
+        v = self.root[:, arm]
+        return float(v @ v)
+
+    def add(self, arm: int, count: int, total: float) -> None:
+        """Take in `count` plays of `arm` whose rewards add up to `total`: V becomes V + count zz'.
+
+        The root becomes (I - kappa vv') root, v the arm's own column.
+        """
+        self.counts[arm] += count
+        self.sums[arm] += total
+        v = self.root[:, arm].copy()
+        grown = 1 + count * float(v @ v)  # det V grows by this factor
+        kappa = count / (grown + math.sqrt(grown))
+        self.root -= np.outer(kappa * v, v @ self.root)
+        self.gain += 0.5 * math.log(grown)
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Return the posterior mean of each arm, (n,)."""
+        return self.root.T @ (self.root @ self.sums)
+
+    @property
+    def sigma(self) -> np.ndarray:
+        """Return the posterior standard deviation of each arm, (n,)."""
+        return np.sqrt(self.domain.lost + self.lam * (self.root * self.root).sum(axis=0))
 
 
 # ---- V^{-1/2} while plays are added to V ---------------------------------------------------------
@@ -408,6 +455,10 @@ class InverseRoot:
         self.growth = 1.0 if high <= 1e12 * low else math.inf  # beyond, the nodes are not precise
         self.x = np.zeros(0)  # of the last plays, `plays` of them in a row
         self.plays = 0
+        self.before = self.S  # S before these plays
+        self.rotated = self.H[:, 0]  # h of x in the basis E, (N, m')
+        self.h = self.rotated  # h of x, (N, m')
+        self.c = np.zeros(len(s))  # x'h, (N,)
 
     def add(self, x: np.ndarray) -> bool:
         """Add xx' to V -> whether there was room for it and S is still precise."""
@@ -424,14 +475,14 @@ class InverseRoot:
         return True
 
     def _begin_row(self, x):
-        """Compute h for another x; `rotated` is h in the basis E."""
+        """Compute h for another x."""
         self.x = x
         self.before = self.S
         x = x.dot(self.E)
         H = self.H[:, : self.rows]
         self.rotated = self.D * x - np.matmul(np.matmul(H, x)[:, None], H)[:, 0]
-        self.h = self.rotated.dot(self.E.T)  # (N, m')
-        self.c = self.rotated.dot(x)  # x'h, (N,)
+        self.h = self.rotated.dot(self.E.T)
+        self.c = self.rotated.dot(x)
 
     def _end_row(self):
         """Keep what the row of plays takes from the terms."""

@@ -25,7 +25,7 @@ import numpy as np
 import ldpbo_core as core
 from ldpbo import posterior
 
-FORMAT = 6  # version of saved learners: one more whenever they keep something else
+FORMAT = 7  # version of saved learners: one more whenever they keep something else
 CLASSES = {
     name: value
     for module in (core, posterior)

@@ -414,7 +414,7 @@ def test_what_the_features_leave_out_is_part_of_the_band():
         active = learner.active.copy()
         learner.tell_sums(plan, plan * f)
         assert (np.abs(f - learner.mu) <= learner.beta * learner.sigma)[active].all()
-    assert learner.batch == len(learner.sizes)
+    assert learner.batch == len(learner.batches)
 
 
 def test_bands_a_tenth_as_wide_do_not_hold():
@@ -577,7 +577,7 @@ def test_one_active_arm_gets_the_whole_plan():
     while learner.plan().any():
         plan = learner.plan()
         if learner.active.sum() == 1:
-            assert plan[learner.active] == plan.sum() == learner.sizes[learner.batch]
+            assert plan[learner.active] == plan.sum() == learner.batches[learner.batch]
         learner.tell_sums(plan, plan * p.f)
     assert learner.active.sum() == 1
     assert learner.active[np.argmax(p.f)]

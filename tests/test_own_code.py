@@ -329,7 +329,7 @@ def test_a_file_for_another_range_is_refused(tmp_path):
     for change in (dict(F=0.9), dict(Y=1.5)):
         with raises(ValueError, match="its (F|bound) differs"):
             core.load(path, dataclasses.replace(CLICKS, **change))
-    assert saving.FORMAT == 6
+    assert saving.FORMAT == 7
 
 
 # ---- The page "Add your own" ---------------------------------------------------------------------

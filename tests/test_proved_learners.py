@@ -17,6 +17,7 @@ from scipy.stats import binom
 import ldpbo_core as core
 from ldpbo import campaigns
 from ldpbo import design as designs
+from ldpbo.posterior import RootPosterior
 
 X = np.sort(default_rng(12).uniform(0, 1, 10))  # no symmetry: no ties between arms
 MATERN = core.matern_kernel(X, X, lengthscale=0.3, nu=1.5)
@@ -145,14 +146,14 @@ def off(found, wanted):
 
 
 def state(learner):
-    """Everything a learner knows, but for the order in which it asks."""
+    """Everything a learner knows, its posterior included, but for the order in which it asks."""
     known = {}
     for name, value in vars(learner).items():
-        if name in ("rng", "problem", "settings", "asked", "own_curator"):
+        if name in ("rng", "problem", "domain", "settings", "asked", "own_curator"):
             continue
         if isinstance(value, np.ndarray):
             value = value.tolist() if value.dtype == object else value.tobytes()
-        known[name] = value
+        known[name] = state(value) if isinstance(value, RootPosterior) else value
     return known
 
 
@@ -483,10 +484,11 @@ def test_gp_ucb_keeps_its_digits_for_1e15_users():
     mp = mpmath.MPContext()
     mp.dps = 50
     K = p.Z.T @ p.Z
-    on = np.flatnonzero(learner.counts)
+    plays = learner.plays
+    on = np.flatnonzero(plays.counts)
     K_on = mp.matrix(K[np.ix_(on, on)].tolist())
-    share = mp.diag([1 / mp.mpf(count) for count in learner.counts[on].tolist()])
-    means = share * mp.matrix(learner.rewards[on].tolist())
+    share = mp.diag([1 / mp.mpf(count) for count in plays.counts[on].tolist()])
+    means = share * mp.matrix(plays.sums[on].tolist())
     inverse = (K_on + mp.mpf(learner.settings.lam) * share) ** -1
     for x in range(p.n):
         k = mp.matrix(K[on, x].tolist())

@@ -191,8 +191,7 @@ class _Run:
         rng = np.random.default_rng(sketch)
         self.learner = core.make(about["name"], problem, T, rng=rng, **options)
         self.curator = self.learner.settings.curator
-        self.users = problem.draw(env, T)
-        self.noise = None if self.curator is None else self.curator.draw(privacy, T)
+        self.rounds = core.play_rounds(self.learner, problem, T, env, privacy)
         self.arms = np.empty(T, dtype=int)
         self.reports = np.empty(T)
         self.t = 0
@@ -204,15 +203,10 @@ class _Run:
     def round(self):
         """Ask and tell once; what it takes is counted."""
         begun = time.perf_counter()
-        t, learner = self.t, self.learner
+        t = self.t
         if t in self.moments:
-            self.inside.append(_snapshot(t, learner))
-        arm = self.arms[t] = learner.ask()
-        report = self.problem.reward(arm, self.users[t])
-        if self.curator is not None:
-            report = self.curator.report(report, self.noise[t])
-        self.reports[t] = report
-        learner.tell(report)
+            self.inside.append(_snapshot(t, self.learner))
+        self.arms[t], self.reports[t], _ = next(self.rounds)
         self.t += 1
         self.spent += time.perf_counter() - begun
 

@@ -1,7 +1,5 @@
 """The answer of GET /best narrows as users come in: the page's figure of that."""
 
-import dataclasses
-
 import experiment
 import ledger
 import numpy as np
@@ -16,7 +14,7 @@ MEANS = [users.mean_reward(point) for point in experiment.POINTS.tolist()]
 
 def standings(name, T, seed):
     """Play T simulated users, with sums in their exact law -> what `/best` says after each plan."""
-    problem = dataclasses.replace(experiment.PROBLEM, K=None, f=MEANS)
+    problem = experiment.PROBLEM.replace(f=MEANS)
     options = experiment.LEARNERS[name] | {"curator": core.OneBit, "constants": "proved"}
     learner = core.make(name, problem, T, eps=experiment.EPS, rng=0, **options)
     environment = np.random.default_rng([seed, 1])

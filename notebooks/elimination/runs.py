@@ -100,7 +100,7 @@ def rounding(problem, T, seed, trial, **options):
 
 def coming(learner):
     """Return the sizes of the reports of the coming batch, and the arms that are active in it."""
-    return learner.sizes(learner.plan()), learner.active
+    return learner.noise_sizes(learner.plan()), learner.active
 
 
 def own_gain(Z, plays):
