@@ -1,4 +1,4 @@
-"""Programs that know the bounds and the audit by this name find them here; they live in ldpbo/."""
+"""The lower bounds and the audit have this one public name; their code is in ldpbo/."""
 
 from ldpbo.audit import Audit, audit, subweibull_radius, total_epsilon
 from ldpbo.bounds import Bound, bump, gain_ceiling, lower_bound

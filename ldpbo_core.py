@@ -58,10 +58,11 @@ from ldpbo.posterior import EIGEN_CUT, Domain, Posterior, RootPosterior, Sketch,
 if TYPE_CHECKING:
     import pandas
 
-    from ldpbo.datasets import Table
+    from ldpbo.tables import Table
 
 TIE = 1e-9  # scores closer than this (relative above 1) are a tie; the lowest index wins
 GAINS: dict = {}  # information gains already computed in this process
+LONGEST_RUN = 10**8  # rounds that are played, or have their gain computed, one by one
 GREEDY = 1 - 1 / math.e  # greedy choices reach at least this share of the largest gain
 LEFT_OUT: Any = None  # a value that was not given
 ArrayLike = Any  # in signatures: whatever NumPy makes an array of; checked at run time
@@ -383,6 +384,8 @@ class Problem:
 
     def sample(self, arm: int, rng: np.random.Generator | None, size: int | None = None) -> Any:
         """Draw one reward of `arm`, or an array of `size` independent ones."""
+        for length in np.ravel(0 if size is None else size).tolist():
+            check.integer("size", length, low=0)
         return self.reward(check.arm(arm, self.n), self.draw(rng, size))
 
 
@@ -399,6 +402,7 @@ def rkhs_norm(problem: Problem) -> float:
     what is public, such as last year's table or a simulator. On a table with fewer rows than arms
     it is inf.
     """
+    check.instance("problem", problem, Problem)
     f = problem.known_f("have a norm")
     few = problem.n <= 2000
     Z = Domain.of_matrix(problem.K).Z if few else problem.Z
@@ -428,7 +432,7 @@ class CTL:
         self.variance = 2 * self.scale * self.scale  # what noise adds to the variance of a report
         if not 0 < self.scale < 1e100:
             raise ValueError(
-                f"eps = {eps!r}, B = {B!r}, R = {R!r}: the noise scale 2(B+R)/eps = "
+                f"eps = {eps!r} and rewards up to {self.bound!r}: the noise scale "
                 f"{self.scale:.3g} must be > 0 and below 1e100; rescale the rewards or change eps"
             )
         self.promise = f"{self.eps:g}-LDP for one report, in exact arithmetic"
@@ -476,8 +480,8 @@ class CTL:
 
     def _given(self, report, y):
         """Check reports and rewards for log_density, and clip the rewards."""
-        y = np.clip(check.array("y", y, None), -self.bound, self.bound)
-        return check.array("report", report, None), y
+        report, y = check.together("report", report, "y", y)
+        return report, np.clip(y, -self.bound, self.bound)
 
     def log_density(self, report: ArrayLike, y: ArrayLike) -> np.ndarray:
         """Compute the log-density of a report given the reward y."""
@@ -494,6 +498,8 @@ class CentredCTL(CTL):
 
     def __init__(self, eps: float | None, F: float, R: float, centre: float = 0.0):
         bound = check.nonnegative("F", F) + check.nonnegative("R", R)
+        if not bound >= 1e-100:
+            raise ValueError(f"F = {F!r}, R = {R!r}: must be > 0 together, and above 1e-100")
         super().__init__(eps, bound, 0.0)
         self.centre = check.number("centre", centre, "a number below 1e100 in size", -1e100, 1e100)
 
@@ -548,10 +554,11 @@ class OneBit(CentredCTL):
 
     def log_density(self, report: ArrayLike, y: ArrayLike) -> np.ndarray:
         """Compute the log-probability of a report given the reward y; -inf if it is neither bit."""
-        report = check.array("report", report, None)
+        report, y = check.together("report", report, "y", y)
         tilt = copy.copy(self)._away(y) / self.scale
-        high = np.log1p(tilt) - math.log(2)
-        low = np.log1p(-tilt) - math.log(2)
+        with np.errstate(divide="ignore"):  # a bit that is impossible at a large eps
+            high = np.log1p(tilt) - math.log(2)
+            low = np.log1p(-tilt) - math.log(2)
         return np.select([report == self.high, report == self.low], [high, low], -math.inf)
 
     def reach(self, t: int) -> float:
@@ -642,7 +649,7 @@ def _discrete_laplace(units):
 
 
 class SecureCTL(CTL):
-    """This CTL adds noise that is safe in floating point: OpenDP's integers, in steps of a grid.
+    """This CTL adds discrete Laplace noise of OpenDP's on a grid, so that no low bit leaks.
 
     The clipped reward is rounded to a multiple of `grid`, a power of two (default about (B+R)/2^20,
     coarser for small eps), and exact discrete Laplace noise is added to that integer: nothing is
@@ -781,6 +788,11 @@ def information_gain(K: Problem | ArrayLike, T: int, lam: float) -> np.ndarray:
 
 def _gain(domain, T, lam):
     """Return information_gain, remembered for the last eight kernels, ridges and horizons."""
+    if T > LONGEST_RUN:
+        raise ValueError(
+            f"T = {T}: must be at most {LONGEST_RUN} where the information gain of every round is "
+            "computed; GP-UCB and PE go further, by simulate_batches"
+        )
     key = hashlib.blake2b(domain.Z).digest(), T, lam
     if key not in GAINS:
         while len(GAINS) >= 8:
@@ -848,7 +860,7 @@ class Settings:
 
 
 class Learner:
-    """This base class of all algorithms, yours included, plays argmax mu + beta sigma and learns.
+    """Base class of all algorithms, including your own, that plays argmax mu + beta sigma.
 
     Write
         start()                 what is kept between rounds; self.mu (n,) = 0, self.sigma (n,) and
@@ -938,7 +950,7 @@ class Learner:
             )
 
     def plan(self) -> np.ndarray:
-        """Return how often each arm is yet to be played before the learner learns, (n,)."""
+        """Return how many reports of each arm come next, (n,): one, of the arm asked for."""
         plan = np.zeros(self.problem.n, dtype=np.int64)
         if self.settings.T is None or self.t < self.settings.T:
             plan[self.ask()] = 1
@@ -952,6 +964,7 @@ class Learner:
 
     def curator(self, arm: int) -> CTL:
         """Return the curator that a user of this arm applies now."""
+        check.arm(arm, self.problem.n)
         return self.own_curator
 
     def best(self) -> tuple[int, float, float]:
@@ -990,7 +1003,7 @@ class Uniform(Learner):
 
 
 class TGP(Learner):
-    """(LDP-)TGP-UCB (Alg. 2) counts a reward above b_t in size as 0.
+    """(LDP-)TGP-UCB (Alg. 2) replaces a report larger than b_t in size by 0.
 
     Theorem 3; non-private, Theorem 1 of C&G 2019.
     """
@@ -1296,8 +1309,9 @@ class MoMA(SketchedLearner):
             return next(k for k in range(2, 10**6) if self.failure(k) <= allowed)
         if self.failure(told) > allowed:
             raise ValueError(
-                f"k = {told}: {self.failure(told):.3g} must be at most delta/2 = {allowed:.3g} for "
-                "constants='proved'; leave k out, raise it, or take constants='order'"
+                f"k = {told}: must be larger for constants='proved', as the proof fails with "
+                f"chance {min(self.failure(told), 1):.3g} > delta/2 = {allowed:.3g}; leave k out, "
+                "raise it, or take constants='order'"
             )
         return told
 
@@ -1575,11 +1589,19 @@ class PlannedLearner(Learner):
         self.upper = np.minimum(self.upper, self.mu + width)
 
 
+def _counts(counts):
+    """Return counts as an array; a ragged list is refused."""
+    try:
+        return np.asarray(counts)
+    except ValueError:
+        raise ValueError("counts: must be a list of integers, one for each arm") from None
+
+
 def _checked_sums(counts, sums, left):
     """Return counts and sums as arrays of the shape of `left` (n, k), of which they are a part."""
     n, k = left.shape
     shape = (n, k) if k > 1 else (n,)
-    counts = np.asarray(counts)
+    counts = _counts(counts)
     sums = check.array("sums", sums, None)
     if counts.dtype.kind not in "iu" or counts.shape != shape or sums.shape != shape:
         raise ValueError(
@@ -1592,7 +1614,8 @@ def _checked_sums(counts, sums, left):
         raise ValueError(
             f"counts of arm {x} = {counts[x, j]}: must be from 0 to {left[x, j]}, as plan() has it"
         )
-    for x, j in np.argwhere(np.abs(sums) > 1e100 * counts):
+    rounding = 1e-9 * np.abs(sums).max(initial=0.0)  # a client that subtracts sums may leave that
+    for x, j in np.argwhere(np.abs(sums) > np.where(counts > 0, 1e100 * counts, rounding)):
         raise ValueError(
             f"sums of arm {x} = {sums[x, j]}: must be at most 1e100 a report, 0 for none"
         )
@@ -1844,9 +1867,10 @@ class DoublingPE(Elimination):
 
         Its range is the arm's window.
         """
+        arm = check.arm(arm, self.problem.n)
         given = self.settings.curator
         if not isinstance(given, (OneBit, Sums)):
-            return super().curator(arm)
+            return self.own_curator
         return type(given)(given.eps, float(self.reach[arm]), 0.0, float(self.centre[arm]))
 
     def next_plan(self) -> np.ndarray:
@@ -2068,8 +2092,7 @@ def make(
     """
     named_class = _algorithm(name)
     name = algorithm_name(name)
-    if not isinstance(problem, Problem):
-        raise ValueError(f"problem = {type(problem).__name__}: must be a Problem")
+    check.instance("problem", problem, Problem)
     users_curator = _curator(curator, eps, problem)  # None: not private
     if weibull is not None:
         weibull = _weibull(weibull, named_class, users_curator)
@@ -2171,13 +2194,35 @@ def _check_reports(name, algorithm, constants, kind, curator, problem):
             f"constants = {constants!r}: must be 'order' with {type(curator).__name__}, a curator "
             "of your own; nothing is proved of its reports"
         )
-    if isinstance(curator, CentredCTL):
-        away = abs(curator.bound - problem.bound)
-        if curator.centre or away > 1e-9 * problem.bound:
-            raise ValueError(
-                f"curator: clips to {curator.bound:.6g} around {curator.centre:.6g}: must be made "
-                f"with F + R = {problem.bound:.6g} of the problem, around 0; give the class alone"
-            )
+    if constants == "proved" and isinstance(curator, SecureCTL):
+        raise ValueError(
+            "constants = 'proved': must be 'order' with SecureCTL, which rounds rewards to a grid; "
+            "OneBit has proofs, and no low bits that could leak"
+        )
+    _check_range(constants, curator, problem)
+
+
+def _check_range(constants, curator, problem):
+    """Refuse a curator that clips to another range than the problem's; warn if no range holds."""
+    if curator is None:
+        return
+    away = curator.bound / problem.bound - 1
+    centred = isinstance(curator, CentredCTL)
+    proved = constants == "proved" and problem.f is not None
+    if (centred and (curator.centre or abs(away) > 1e-9)) or (
+        constants == "proved" and away < -1e-9
+    ):
+        centre = f" around {curator.centre:.6g}" if centred else ""
+        raise ValueError(
+            f"curator: clips to {curator.bound:.6g}{centre}: must be made with "
+            f"F + R = {problem.bound:.6g} of the problem, around 0; give the class alone"
+        )
+    if proved and problem.noise == "t3":
+        warnings.warn(
+            "noise = 't3' has no bound R: curators clip it, reports are biased, and nothing is "
+            "proved of them",
+            stacklevel=4,
+        )
 
 
 def _reports_differently(curator):
@@ -2314,7 +2359,7 @@ def streams(seed: int, trial: int) -> Streams:
 
 
 @functools.cache
-def _libraries():
+def _blas_threads():
     """Make a controller of the threads of NumPy's BLAS, once; None without threadpoolctl."""
     try:
         from threadpoolctl import ThreadpoolController
@@ -2325,7 +2370,7 @@ def _libraries():
 
 def one_thread() -> contextlib.AbstractContextManager:
     """Return a context with one BLAS thread, so that sums come out the same on every machine."""
-    return _libraries().limit(limits=1) if _libraries() else contextlib.nullcontext()
+    return _blas_threads().limit(limits=1) if _blas_threads() else contextlib.nullcontext()
 
 
 def trial_problems(
@@ -2484,7 +2529,8 @@ def simulate(
         raise ValueError(
             f"progress = {progress!r:.80}: must be a function of (done, total), or None"
         )
-    T = check.integer("T", T)
+    allowed = f">= 1 and at most {LONGEST_RUN}; simulate_batches goes to 10**15"
+    T = check.integer("T", T, 1, LONGEST_RUN, allowed)
     trials = check.integer("trials", trials)
     seed = check.integer("seed", seed, 0, math.inf, ">= 0")
     if "rng" in options:
@@ -2728,10 +2774,10 @@ def read_table(
     missing: what is done about empty cells, NA and nan: "error", "drop" (their rows) or "mean" (of
     the column). long: the columns (user, item, value) of a file with one value a row.
     """
-    from ldpbo import datasets
+    from ldpbo import tables
 
     told: dict[str, Any] = dict(delimiter=delimiter, decimal=decimal, header=header)
-    return datasets.read_table(path, missing=missing, long=long, **told)
+    return tables.read_table(path, missing=missing, long=long, **told)
 
 
 def load(

@@ -238,6 +238,7 @@ class Bump(NamedTuple):
 @functools.lru_cache
 def bump(d: int) -> Bump:
     """Compute the proof's constants of the bump on R^d, d = 1 or 2, by Gauss's quadrature."""
+    check.integer("d", d, 1, 2, "1 or 2")
     from scipy import optimize, special
 
     u, weight = np.polynomial.legendre.leggauss(400)

@@ -1,4 +1,4 @@
-"""Learners play with up to 10^15 users here, on sums of reports, at a cost that T does not raise.
+"""Learners are simulated here on sums of reports, with up to 10^15 users at the same cost.
 
 >>> import ldpbo_core as core
 >>> problem = core.synthetic_problem(seed=7)
@@ -154,9 +154,7 @@ def _bit_sums(learner, counts, privacy):
     """
     arms = np.flatnonzero(counts.any(axis=1))
     curators = [learner.curator(arm) for arm in arms]
-    centre = np.array([curator.centre for curator in curators])
-    bound = np.array([curator.bound for curator in curators])
-    scale = np.array([curator.scale for curator in curators])
+    centre, bound, scale = _windows(curators)
     mean = clipped_mean(learner.problem, arms, centre, bound)
     chance = np.zeros(len(counts))
     chance[arms] = np.clip((1 + mean / scale) / 2, 0.0, 1.0)
@@ -177,7 +175,7 @@ def _noisy_sums(learner, counts, env, privacy):
             "the sum of clipped Student noise has no known law"
         )
     sums = _reward_sums(learner, counts, env)
-    scale = np.array([learner.curator(arm).scale for arm in range(problem.n)])
+    _, _, scale = _windows([learner.curator(arm) for arm in range(problem.n)])
     draws = scale[:, None] * privacy.laplace(size=counts.shape)
     return sums + np.where(counts > 0, draws, 0.0)
 
@@ -217,11 +215,14 @@ def _added_singly(learner, counts, env, privacy):
 
 def _reward_sums(learner, counts, env):
     """Draw exact sums of rewards, each clipped to the window of its arm's curator."""
-    curators = [learner.curator(arm) for arm in range(learner.problem.n)]
-    centre = np.array([getattr(curator, "centre", 0.0) for curator in curators])
-    bound = np.array([curator.bound for curator in curators])
+    centre, bound, _ = _windows([learner.curator(arm) for arm in range(learner.problem.n)])
     rewards = _table_sums if learner.problem.noise == "table" else _uniform_sums
     return rewards(learner.problem, counts, env, centre, bound)
+
+
+def _windows(curators):
+    """Return the centre, half-width and scale of each curator, three arrays."""
+    return np.array([(getattr(c, "centre", 0.0), c.bound, c.scale) for c in curators]).T
 
 
 def _clipped(y, centre, bound):

@@ -122,6 +122,25 @@ def array(name: str, value: Any, ndim: int | None, limit: float = math.inf) -> n
     return x
 
 
+def together(name: str, value: Any, other: str, second: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return two arrays of numbers whose shapes go together."""
+    x = array(name, value, None)
+    y = array(other, second, None)
+    try:
+        np.broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        raise ValueError(
+            f"{name} has shape {x.shape} and {other} has shape {y.shape}: must go together"
+        ) from None
+    return x, y
+
+
+def instance(name: str, value: Any, kind: type) -> None:
+    """Refuse a value of another class."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} = {type(value).__name__}: must be a {kind.__name__}")
+
+
 def generator(
     rng: Any,
     allowed: str = "or None; a seed would give each call the same noise",
@@ -148,18 +167,18 @@ def function(name: str, value: Any, of: str) -> Any:
     return value
 
 
-def arm(value: Any, n: int) -> int:
+def arm(value: Any, n: int, name: str = "arm") -> int:
     """Return `value` as the index of one of n arms."""
     if type(value) is int and 0 <= value < n:  # the usual case, each round of a run
         return value
-    return integer("arm", value, 0, n - 1, f"from 0 to {n - 1}")
+    return integer(name, value, 0, n - 1, f"from 0 to {n - 1}")
 
 
 def arms(name: str, values: Iterable, n: int) -> np.ndarray:
     """Return a list of arms as an array of indices."""
     if not np.iterable(values):
         raise ValueError(f"{name} = {values!r:.80}: must be a list of arms")
-    return np.array([arm(a, n) for a in values], dtype=int)
+    return np.array([arm(a, n, f"{name}[{i}]") for i, a in enumerate(values)], dtype=int)
 
 
 def points(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -28,8 +28,7 @@ from IPython import get_ipython
 from IPython.display import HTML, clear_output, display
 from tqdm import tqdm
 
-from ldpbo import formats, lab, plots, results
-from ldpbo import provenance as origin
+from ldpbo import formats, lab, parameters, plots, results
 
 BROAD = 8.0  # inches from which on a figure uses the margin of the page as well
 STEPS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10])  # what a few trials tell apart
@@ -39,7 +38,7 @@ SVG_LINK = (
 )
 
 # Every notebook imports this module after its parameters: they are checked, and put into form.
-vars(sys.modules["__main__"]).update(origin.check_parameters())
+vars(sys.modules["__main__"]).update(parameters.checked())
 
 
 # ---- Numbers as text -----------------------------------------------------------------------------

@@ -391,8 +391,11 @@ NONSENSE = [
 @mark.parametrize("kind", PRIVATE)
 def test_nonsense_settings_are_named(kind, bad):
     eps, B, R = (dict(eps=1.0, B=1.0, R=1.0) | bad).values()
-    with raises(ValueError, match=next(iter(bad))):
-        kind(eps, B, R if kind is not core.OneBit or "B" not in bad else 0.0)
+    named = next(iter(bad))
+    if kind is core.OneBit and named == "B":  # it takes F and R, and only both may not be 0
+        named, R = "F", 0.0
+    with raises(ValueError, match=named):
+        kind(eps, B, R)
 
 
 def test_total_epsilon_counts_reports_per_user():

@@ -300,6 +300,60 @@ CASES = {
         lambda: core.make("GP-UCB", problem(noise="t3"), 10, constants="proved"),
         ["constants = 'proved'", "'order'", "GP-UCB", "heavy"],
     ),
+    "proved with a CTL that clips to less than F + R": (
+        lambda: make("PE", constants="proved", eps=None, curator=core.CTL(1.0, 0.1, 0.1)),
+        ["curator: clips to 0.2", "F + R = "],
+    ),
+    "proved with SecureCTL": (
+        lambda: make("GP-UCB", eps=1.0, constants="proved", curator=core.SecureCTL),
+        ["constants = 'proved'", "'order' with SecureCTL", "grid"],
+    ),
+    "the curator of an arm that is not there": (
+        lambda: make("PE").curator(3),
+        ["arm = 3", "0 to 2"],
+    ),
+    "the curator of a negative arm": (
+        lambda: make(
+            "PE", schedule="double", constants="proved", eps=1.0, curator=core.OneBit
+        ).curator(-1),
+        ["arm = -1", "0 to 2"],
+    ),
+    "a window of no width": (
+        lambda: core.OneBit(1.0, 0.0, 0.0),
+        ["F = 0.0, R = 0.0", "> 0"],
+    ),
+    "reports and rewards that do not go together": (
+        lambda: core.CTL(1.0, 1.0, 1.0).log_density([1.0, 2.0], [1.0, 2.0, 3.0]),
+        ["report has shape (2,)", "y has shape (3,)"],
+    ),
+    "samples of no size": (
+        lambda: PROBLEM.sample(0, RNG, -1),
+        ["size = -1", ">= 0"],
+    ),
+    "the norm of a matrix": (
+        lambda: core.rkhs_norm(np.eye(2)),
+        ["problem = ndarray", "Problem"],
+    ),
+    "ragged counts": (
+        lambda: make("PE").tell_sums([[1], [1, 2]], np.zeros(3)),
+        ["counts: must be a list of integers"],
+    ),
+    "gains of too many rounds": (
+        lambda: core.information_gain(np.eye(2), 10**12, 1.0),
+        ["T = 1000000000000", "100000000"],
+    ),
+    "a run of too many rounds": (
+        lambda: simulate("TGP", T=10**12),
+        ["T = 1000000000000", "100000000", "simulate_batches"],
+    ),
+    "a bump in three dimensions": (
+        lambda: bounds.bump(3),
+        ["d = 3", "1 or 2"],
+    ),
+    "points and their number": (
+        lambda: core.function_problem(np.linalg.norm, [[0, 1]], 5, points=[[0.1]]),
+        ["n = 5", "must be 1", "left out"],
+    ),
     "too small a proved k": (
         lambda: make("MoMA", T=100, constants="proved", k=3),
         ["k = 3", "delta/2", "order"],
@@ -370,11 +424,11 @@ CASES = {
     "posterior: y NaN": (lambda: core.posterior(I3, [0], [nan], 1.0), ["y", "nan", "finite"]),
     "posterior: an arm that is not there": (
         lambda: core.posterior(I3, [3], [1.0], 1.0),
-        ["arm = 3", "0 to 2"],
+        ["arms[0] = 3", "0 to 2"],
     ),
     "posterior: a negative arm": (
         lambda: core.posterior(I3, [-1], [1.0], 1.0),
-        ["arm = -1", "0 to 2"],
+        ["arms[0] = -1", "0 to 2"],
     ),
     "posterior: lam": (lambda: core.posterior(I3, [0], [1.0], 0.0), ["lam = 0", "> 0"]),
     "gain: T": (lambda: core.information_gain(I3, -1, 1.0), ["T = -1", ">= 0"]),
@@ -423,7 +477,7 @@ CASES = {
     ),
     "a ragged list of arms": (
         lambda: core.posterior(I3, [0, [1, 2]], [1.0, 2.0], 1.0),
-        ["arm = [1, 2]", "0 to 2"],
+        ["arms[1] = [1, 2]", "0 to 2"],
     ),
     "rewards that would overflow": (
         lambda: core.posterior(I3, [0], [1e200], 1.0),

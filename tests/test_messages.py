@@ -20,7 +20,7 @@ from pytest import mark, raises, warns
 
 import ldpbo
 import ldpbo_core as core
-from ldpbo import formats, provenance
+from ldpbo import formats, parameters
 
 ROOT = Path(core.__file__).resolve().parent
 PROBLEM = core.synthetic_problem("se", seed=1, n=12)
@@ -85,7 +85,7 @@ def test_a_function_problem_takes_a_kernel_of_ones_own():
     assert "rough kernel" in mine.provenance
     by_features = core.function_problem(valley, [(0, 1)], 8, kernel=core.linear_kernel, seed=0)
     assert by_features.Z.shape[0] == 1
-    with raises(ValueError, match="kernel = 'cubic': must be 'se', 'matern' or 'a function"):
+    with raises(ValueError, match="kernel = 'cubic': must be 'se', 'matern', or a function of"):
         core.function_problem(valley, [(0, 1)], 8, kernel="cubic")
 
 
@@ -165,13 +165,13 @@ CELLS = ["", "eps = 1.0  # privacy\nusers = 20000\ncsv = ''"]
 
 def test_a_parameter_that_the_notebook_does_not_have_is_refused_in_words():
     with raises(ValueError) as error:
-        provenance.check_parameters([*CELLS, "# Parameters\nepsilon = 2\n", "import numpy"])
+        parameters.checked([*CELLS, "# Parameters\nepsilon = 2\n", "import numpy"])
     assert str(error.value) == (
         "unknown parameter epsilon: this notebook has eps, users, csv; do you mean eps?"
     )
-    provenance.check_parameters([*CELLS, "# Parameters\neps = 2\nusers = 5\n", "import numpy"])
-    assert provenance.check_parameters(CELLS) == {}
-    assert provenance.check_parameters() == {}  # outside a notebook
+    parameters.checked([*CELLS, "# Parameters\neps = 2\nusers = 5\n", "import numpy"])
+    assert parameters.checked(CELLS) == {}
+    assert parameters.checked() == {}  # outside a notebook
 
 
 @mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_parameter_of_the_command_line_takes_the_form_of_the_notebooks_own(
     value, default, becomes
 ):
     given = [f"x = {default!r}", f"# Parameters\nx = {value!r}\n"]
-    (settled,) = provenance.check_parameters(given).values()
+    (settled,) = parameters.checked(given).values()
     assert settled == becomes
     assert type(settled) is type(becomes)
 
@@ -206,7 +206,7 @@ def test_a_parameter_of_the_command_line_takes_the_form_of_the_notebooks_own(
 @mark.parametrize("value", [2.5, "many", "1e3.5", inf])
 def test_a_number_of_users_that_is_none_is_refused(value):
     with raises(ValueError, match="users = .*: must be a whole number, such as 1000"):
-        provenance.settled("users", value, 20000)
+        parameters.settled("users", value, 20000)
 
 
 @pytest.mark.build

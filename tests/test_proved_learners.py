@@ -11,7 +11,7 @@ import numpy as np
 import oracle_proved as o
 from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
-from pytest import approx, mark, raises
+from pytest import approx, mark, raises, warns
 from scipy.stats import binom
 
 import ldpbo_core as core
@@ -1073,3 +1073,43 @@ def test_bands_hold_at_all_times_with_probability_one_minus_delta(case):
 def test_bands_whose_noise_counts_for_a_tenth_do_not_hold(case):
     """So the test above can fail."""
     assert failures(case, 30, beta_scale=0.1) > 15
+
+
+# ---- What "proved" is not said of ----------------------------------------------------------------
+
+
+def test_unbounded_noise_that_a_curator_clips_is_warned_of():
+    """The band of clipped Student noise leaves f: K = I, two arms, 1e6 users."""
+    p = core.Problem(K=np.eye(2), f=[1.0, -1.0], B=1.42, F=1.0, R=1.0, noise="t3")
+    with warns(UserWarning, match="'t3' has no bound R.*nothing is proved"):
+        learner = proved("GP-UCB", p, 10**6, eps=1.0, switch=0.1, rng=0)
+    for _ in batches(learner):
+        pass
+    assert learner.upper[0] < p.f[0]
+
+
+def test_a_range_that_is_wider_than_the_problems_is_as_good():
+    p = problem()
+    wide = core.CTL(1.0, 2 * p.F, 2 * p.R)
+    learner = core.make("TGP", p, 100, curator=wide, constants="proved")
+    assert learner.settings.curator is wide
+
+
+def test_a_round_of_every_learner_takes_the_curator_of_the_arm():
+    """`play_rounds` by hand: doubling elimination changes its windows between plans."""
+    p = problem()
+    first, second = (proved("PE", p, 4000, eps=1.0, first=64, rng=0) for _ in range(2))
+    _, env, privacy, _ = core.streams(3, 0)
+    played = list(core.play_rounds(first, p, 4000, env, privacy))
+    _, env, privacy, _ = core.streams(3, 0)
+    users = p.draw(env, 4000)
+    noise = second.curator(0).draw(privacy, 4000)
+    centres = set()
+    for t, (arm, report, clipped) in enumerate(played):
+        assert second.ask() == arm
+        curator = second.curator(arm)
+        centres.add(curator.centre)
+        assert curator.report(p.reward(arm, users[t]), noise[t]) == report
+        assert clipped == 0
+        second.tell(report)
+    assert len(centres) > 10

@@ -13,12 +13,24 @@ from pathlib import Path
 
 import ldpbo_core
 from docstrings import escaped, flowing, rendered
-from ldpbo import audit, bounds, campaigns, checks, datasets, design, lower, posterior, saving
+from ldpbo import (
+    audit,
+    bounds,
+    campaigns,
+    checks,
+    datasets,
+    design,
+    lower,
+    posterior,
+    saving,
+    tables,
+)
 from store import ROOT
 
 MODULES = (
     ldpbo_core,
     datasets,
+    tables,
     campaigns,
     saving,
     bounds,

@@ -1,4 +1,7 @@
-"""The pages run side by side, each when those it needs are done; an unchanged page is not run."""
+"""The pages run side by side, each when those it needs are done.
+
+A page that did not change is taken from the cache of pages, _build/cache.
+"""
 
 import concurrent.futures as cf
 import functools
