@@ -296,7 +296,7 @@ def test_boxes_have_the_numbers_of_the_paper_once_and_none_of_their_own():
     texts = pages()
     labels = boxes(texts)
     printed = [heading for heading in labels.values() if "of the paper" in heading]
-    expected = ["Definition 1", "Algorithm (Curator 1"]
+    expected = ["Definition 1", "Definition 2", "Algorithm (Curator 1"]
     for kind, last in (("Algorithm", 4), ("Theorem", 4), ("Lemma", 11)):
         expected += [f"{kind} {i}" for i in range(1, last + 1)]
     assert sorted(heading.split(" of the paper")[0] for heading in printed) == sorted(expected)

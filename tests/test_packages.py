@@ -101,7 +101,8 @@ def test_the_page_shows_the_stored_rows_and_rounds_bounds_down():
     ]
     assert evidence.shown(0.9999, True) == "0.99" and evidence.shown(0.9999, False) == "0.9"
     numbers = evidence.numbers(table, stored.SEEDS[0])
-    assert (numbers["caught"], numbers["count"], numbers["safe"]) == (3, 7, "0 of 10")
+    assert (numbers["caught"], numbers["count"], numbers["repaired"]) == (3, 5, "two")
+    assert numbers["safe"] == "0 of 10"
     assert numbers["exact-sue"] == pytest.approx(exact_loss("pure-ldp-sue", "1.1.2"))
     assert numbers["exact-oue"] == pytest.approx(exact_loss("pure-ldp-oue", "1.1.2"))
 

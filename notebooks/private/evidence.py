@@ -3,7 +3,7 @@
 import math
 import re
 
-from ldpbo import audit, show
+from ldpbo import audit, panels, show
 from notebooks.private import packages
 from notebooks.private.leaks_inside import LeaksInside
 
@@ -52,12 +52,14 @@ def numbers(table, seed):
     one = table[table.seed == seed].set_index(["name", "version"])
     least = table.groupby(["name", "version"]).eps_low.min()
     laplace = one.loc["diffprivlib-laplace", "0.6.6"]
-    flagged = table.groupby(["name", "version"]).flagged.max()
+    flagged = table.groupby(["name", "version"]).flagged.max().groupby("name")
+    caught = flagged.max() > 0
     safe = table[table.name.isin(SAFE)]
     return {
         "items": packages.ITEMS,
-        "count": len(flagged),
-        "caught": int(flagged.sum()),
+        "count": len(caught),
+        "caught": int(caught.sum()),
+        "repaired": panels.word(int((caught & (flagged.last() == 0)).sum())),
         "safe": f"{safe.flagged.sum()} of {len(safe)}",
         "games": f"{table.games.max():,}",
         "games-unseeded": f"{table.games.min():,}",
