@@ -84,7 +84,7 @@ class Audit(NamedTuple):
 
 
 class Games(NamedTuple):
-    """These games were played, in this order."""
+    """The games of an audit, in the order played."""
 
     coin: np.ndarray  # (games,) which of the rewards was the secret
     used: np.ndarray  # (games,) had this curator reported before?
@@ -101,7 +101,7 @@ class Games(NamedTuple):
 
 
 class Event(NamedTuple):
-    """An event says what an attacker waits for, and what he then guesses."""
+    """An event says what an attacker waits for, and what they then guess."""
 
     score: float  # how often the guess is right, at least: a cautious estimate
     pair: tuple[int, int]  # the rewards between which it decides

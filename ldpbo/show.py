@@ -59,6 +59,11 @@ def typeset(text: str) -> str:
     return re.sub(number, lambda m: scientific(float(m[0]), len(m[2] or "")), text)
 
 
+def unbroken(text: str) -> str:
+    """Keep formulas such as "T = 200" on one line, by spaces that do not break."""
+    return re.sub(" ([=≈≤≥−×]) ", "\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", text)
+
+
 def estimate(mean: float, low: float, high: float) -> str:
     """Write a mean with its interval: '0.52 [0.48, 0.56]', or '0.52' where there is none."""
     text = f"{mean:.2f}"
@@ -159,7 +164,7 @@ def figure(drawing, name, data=None, note="", legend=None):
         table = _data_uri("text/csv;charset=utf-8", results.csv(data).encode())
         links.append(f'<a download="{name}.csv" href="{table}">CSV</a>')
         bundle[formats.TABLE] = {"name": anchor, "columns": results.columns(data)}
-    line = " · ".join([html.escape(note), *links] if note else links)
+    line = " · ".join([html.escape(unbroken(note)), *links] if note else links)
     kind = "ldpbo-figure full-width" if drawing.get_figwidth() > BROAD else "ldpbo-figure"
     bundle["text/html"] = (
         f'<div class="{kind}">{_image(drawing)}<p class="ldpbo-note">{line}</p></div>'
@@ -188,7 +193,7 @@ def _data_uri(kind, body):
 
 def table(head, rows, caption=""):
     """Show a small table of plain text; the first cell of a row is its heading."""
-    caption = html.escape(typeset(caption))
+    caption = html.escape(unbroken(typeset(caption)))
     header = "".join(_cell("th", text, ' scope="col"') for text in head)
     body = ""
     for first, *others in rows:

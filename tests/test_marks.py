@@ -95,11 +95,12 @@ def test_a_link_to_a_term_carries_its_meaning_and_other_links_do_not():
         ("arms", "../glossary.html#term-arm"),
         ("Nyström embedding", "../glossary.html#term-Nystrom-embedding"),
         ("arm", "tgp.html#arm"),
+        ("Pinsker’s inequality", "../glossary.html#term-Pinsker-s-inequality"),
     )
     marks.title_terms(tree, marks.definitions(GLOSSARY))
     titles = [link.get("reftitle", "") for link in tree.findall(nodes.reference)]
     assert titles[0].startswith("One of the n points") and titles[1].startswith("A kernel replaced")
-    assert titles[2] == ""
+    assert titles[2] == "" and titles[3].startswith("The total variation of two laws")
 
 
 def test_punctuation_stays_with_its_formula_and_the_text_stays_the_same():

@@ -120,8 +120,12 @@ def test_the_api_page_has_every_public_function_and_class_with_its_docstring():
                 and thing.__module__ == module.__name__
                 and not name.startswith("_")
             ):
-                assert f"\n**`{name}`** <a class" in text, name
-                assert inspect.getdoc(thing).splitlines()[0] in text, name
+                opened = text.partition(f"\n:::{{dropdown}} `{name}` · ")[2].partition("\n:::\n")[0]
+                title = opened.partition("\n")[0].replace("→", "->")
+                first = inspect.getdoc(thing).splitlines()[0]
+                assert first.startswith(title) and "<a class" in opened, name
+                assert title not in opened.partition("\n")[2], name  # which stays in sight
+                assert first.removeprefix(title).lstrip(".:; ") in opened, name
     assert "**`_" not in text and "dropdown} `_" not in text
 
 
@@ -186,17 +190,18 @@ def test_signatures_on_the_api_page_read_as_written_and_docstrings_flow():
         "A" * 90
         + "\nruns on\n\nshort\nstays\n"
         + "B" * 90
-        + "\nname: stays\n"
+        + ".\nname: stays\n"
         + "C" * 90
         + "\n    table"
     ) == (
         "A" * 90
         + " runs on\n\nshort\nstays\n"
         + "B" * 90
-        + "\nname: stays\n"
+        + ".\nname: stays\n"
         + "C" * 90
         + "\n    table"
     )
+    assert docstrings.flowing("C" * 90 + "\nK: runs on") == "C" * 90 + " K: runs on"
     assert docstrings.flowing(">>> " + "f" * 90 + "\n(result)") == ">>> " + "f" * 90 + "\n(result)"
 
 

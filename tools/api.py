@@ -111,19 +111,29 @@ class Entry:
         return re.sub(r"[._]", "-", words).lower()
 
     @property
-    def line(self):
+    def sentence(self):
         """Find the first sentence of the docstring."""
-        first = flowing(self.doc).split("\n\n")[0].replace("\n", " ")
-        sentence = re.split(r"(?<=[a-z)`\]])[.;:] (?=[A-Z])", first)[0]
-        return re.sub(r"(?<!\.)[.:]$", "", sentence).replace("->", "→")
+        first = flowing(self.doc).partition("\n")[0]
+        return re.split(r"(?<=[a-z)'`\]])[.;:] (?=[A-Z])", first)[0]
+
+    @property
+    def line(self):
+        """Write the first sentence as a title, without its full stop."""
+        return re.sub(r"(?<!\.)[.:]$", "", self.sentence).replace("->", "→")
 
     def link(self) -> str:
         return f"[`{self.name}`](#{self.anchor})"
 
     def folded(self, methods: list["Entry"]) -> str:
-        """Write a line that opens: the entry of this name and, if it is a class, of its methods."""
+        """Write a line that opens: the entry of this name and, if it is a class, of its methods.
+
+        The line stays in sight, so the entry does not repeat it.
+        """
         line = f":::{{dropdown}} `{self.name}` · {escaped(self.line)}"
-        parts = [f"{line}\n:name: {self.anchor}\n:margin: 0 1 0 0", self.text()]
+        rest = flowing(self.doc).removeprefix(self.sentence).lstrip(".;: \n")
+        parts = [f"{line}\n:name: {self.anchor}\n:margin: 0 1 0 0", self.call("source")]
+        if rest:
+            parts.append(rendered(rest, self.parameters))
         if methods:
             parts.append(f"Methods: {', '.join(method.link() for method in methods)}.")
         parts += [f"({method.anchor})=\n{method.text()}" for method in methods]
@@ -131,10 +141,13 @@ class Entry:
 
     def text(self) -> str:
         """Write name, link to the source, signature and docstring."""
-        parts = [f"**`{self.name}`** {source_link(self.path, self.name, 'source')}"]
-        if self.arguments:
-            parts.append(f"```python\n{self.name}{self.arguments}\n```")
-        return "\n\n".join([*parts, rendered(self.doc, self.parameters)])
+        named = f"**`{self.name}`** "
+        return f"{named}{self.call('source')}\n\n{rendered(self.doc, self.parameters)}"
+
+    def call(self, word: str) -> str:
+        """Write a word that leads to the source, and the signature."""
+        link = source_link(self.path, self.name, word)
+        return f"{link}\n\n```python\n{self.name}{self.arguments}\n```" if self.arguments else link
 
 
 def entries(module) -> dict[str, Entry]:

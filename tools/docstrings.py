@@ -85,4 +85,6 @@ def runs_on(before: str, line: str) -> bool:
     """Tell whether `line` continues the sentence of a full line before it."""
     if len(before) < FULL or not line.strip():
         return False
-    return not re.match(r"\s|>>>|\.\.\.", before) and not re.match(r"\s|>>>|- |\w+: ", line)
+    if re.match(r"\w+: ", line) and before.endswith("."):  # what explains an argument begins a line
+        return False
+    return not re.match(r"\s|>>>|\.\.\.", before) and not re.match(r"\s|>>>|- ", line)

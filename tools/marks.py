@@ -54,8 +54,8 @@ def definitions(glossary):
 
 
 def key(term):
-    """Write a term as it is looked up."""
-    return term.lower().replace("-", " ")
+    """Write a term as it is looked up; a page has curved apostrophes."""
+    return term.lower().replace("-", " ").replace("’", "'")
 
 
 def first_sentence(text):

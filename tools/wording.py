@@ -20,7 +20,8 @@ NEEDS = {
     "The paper": "probability and linear algebra, and *Start here*",
     "What holds": "the paper, or its pages here",
     "What to use": "*Start here*; the code wants nothing but Python",
-    "Proofs": "the algorithms' pages, martingales; for lower bounds Fourier transforms",
+    "Proofs": "the algorithms' pages, martingales; for the lower bounds Fourier transforms"
+    " and relative entropy",
 }
 PROOFS = {"Proofs"}  # parts that are worked through with a pencil
 WORDS_A_MINUTE = 180  # of prose with formulas

@@ -49,7 +49,7 @@ def _costs(ax, classes, curves, free):
         seen = [n for n in curve if curve[n] > regret / 100]
         ax.plot(seen, [curve[n] for n in seen], "o", color=color, markersize=3.5)
         text = f"{title}: {show.at_least(regret, 0)}"
-        plots.beside(ax, text, (M, regret), (7, 2), color=color)
+        plots.beside(ax, text, (M, regret), (9, 6), color=color)
         data[f"bound {title}"] = list(curve.values())
     height = 1.45 * max(regret for regret, _, _ in classes.values())
     ax.set(xscale="log", ylim=(0, height), title="regret at least", xlabel="places $M$")

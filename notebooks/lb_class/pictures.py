@@ -54,6 +54,7 @@ def served(cells, old, new):
 def row_sums(v, rows, limit):
     """Draw the matrix v as shades of its logarithm, and its row sums under their limit."""
     figure, (left, right) = plots.axes(1, 2, height=3.0)
+    figure.get_layout_engine().set(wspace=0.1)
     image = _shades(left, v)
     figure.colorbar(image, ax=left)
     left.set_title(r"$\log_{10}\,v_m^j/\Delta$")

@@ -66,21 +66,31 @@ def one_bit_beta(problem, arms, eps, delta):
 
 
 def draw(problem, found):
-    """Draw the four bands twice: at full size, and enlarged to the range of f."""
-    figure, grid = plots.axes(2, len(found), height=2.1, width=8.4, share="row")
+    """Draw the four bands one inside the other, and the one-bit band alone, enlarged."""
+    figure, (left, right) = plots.axes(1, 2, height=3.2)
     x = (np.arange(problem.n) + 1) / problem.n
-    for column, name in zip(grid.T, found):
+    for name in ("proved", "printed", "order"):
         mu, half = found[name]
-        learner = "GP-UCB" if name == "one bit" else "TGP"
-        color = plots.COLORS[learner]
-        for ax in column:
-            plots.band(ax, x, mu, half, color=color, alpha=0.25)
-            ax.plot(x, mu, color=color, label=r"$\mu$")
-            ax.plot(x, problem.f, **plots.TRUTH)
-        column[0].set_title(TITLES[name], fontsize=9)
-        column[1].set_xlabel("arm $x$")
-    margin = 0.7 * np.ptp(problem.f)
-    grid[1, 0].set_ylim(problem.f.min() - margin, problem.f.max() + margin)
-    grid[0, 0].set_ylabel("reward")
-    grid[1, 0].set_ylabel("enlarged")
+        plots.band(left, x, mu, half, color=plots.COLORS["TGP"], alpha=0.25)
+        _name(left, name, x, mu + half, half)
+    mu, half = found["one bit"]
+    color = plots.COLORS["GP-UCB"]
+    plots.band(left, x, mu, half, color=color, alpha=0.9)
+    plots.band(right, x, mu, half, color=color, alpha=0.25)
+    right.plot(x, mu, color=color, label=r"$\mu$")
+    for ax in (left, right):
+        ax.plot(x, problem.f, **plots.TRUTH)
+        ax.set(xlabel="arm $x$", xlim=(0, 1))
+    left.set_title("all four", fontsize=9)
+    right.set_title(f"{TITLES['one bit']}, ±{half[len(x) // 2]:.0f}", fontsize=9)
+    left.set_ylabel("reward")
     return figure
+
+
+def _name(ax, name, x, top, half):
+    """Write the name of a band and half its width at its upper edge, in the middle."""
+    i = len(x) // 2
+    inside = {"va": "top"} if name == "printed" else {}
+    place = (0, -2 if inside else 2)
+    text = f"{TITLES[name]}, ±{half[i]:.0f}"
+    plots.beside(ax, text, (x[i], top[i]), place, ha="center", **inside)

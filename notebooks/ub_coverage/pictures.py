@@ -29,7 +29,10 @@ def title(row):
 
 
 def coverage(cover, uses, least=2e-3):
-    """Draw the share of its band that each run used, a strip for each setting."""
+    """Draw the share of its band that each run used, a strip for each setting.
+
+    Runs that used nothing stand at `least`, named 0, with their number.
+    """
     figure, ax = plots.axes(height=5.2)
     rng = np.random.default_rng(0)
     ax.axvline(1, color="black", linewidth=1)
@@ -41,7 +44,11 @@ def coverage(cover, uses, least=2e-3):
         ax.plot(shown, height, ".", color=color, markersize=3, alpha=0.45)
         mark = dict(marker=plots.MARKERS[row.learner], color=color, markerfacecolor=face)
         ax.plot(np.median(shown), y, markersize=8, markeredgecolor="black", **mark)
+        if (use == 0).any():
+            plots.beside(ax, f"{(use == 0).sum()} runs", (least, y), (10, -3), color=color)
     ax.set(xscale="log", xlabel="share of the band that a run used", ylim=(len(uses) - 0.5, -0.5))
+    ax.set_xticks([least, 0.01, 0.1, 1, 10], ["0", "0.01", "0.1", "1", "10"])
+    ax.tick_params("x", which="minor", bottom=False)
     ax.set_yticks(range(len(uses)), cover.setting)
     ax.text(1.1, -0.3, "band fails", fontsize=8.5, verticalalignment="center")
     return figure
