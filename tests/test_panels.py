@@ -181,8 +181,9 @@ def test_what_an_answer_rests_on_is_said_in_words():
     "half, said",
     [
         (0.05, "MoMA, TGP and ATA."),
-        (0.15, "MoMA, TGP and ATA (of ATA the interval reaches it)."),
-        (0.4, "MoMA, TGP and ATA, by their means; their intervals reach it."),
+        (0.15, "MoMA, TGP and ATA (ATA's interval reaches the line)."),
+        (0.25, "MoMA, TGP and ATA (the intervals of TGP and ATA reach the line)."),
+        (0.4, "MoMA, TGP and ATA, by their means; their intervals reach the line."),
     ],
 )
 def test_a_mean_below_chance_whose_interval_is_not_is_said_to_be_so(half, said):
@@ -256,7 +257,7 @@ def test_the_verdict_stands_beside_the_quotation():
     assert "Here: **not as the paper says.** At order" in panels.beside_the_paper(
         "3a", {1.0: loses}
     )
-    assert "Here, of MoMA: **" in panels.beside_the_paper("2d", {1.0: loses})
+    assert "Here, for MoMA: **" in panels.beside_the_paper("2d", {1.0: loses})
     assert panels.beside_the_paper("", {1.0: wins}) == ""
     alone = panels.beside_the_paper("2a", {1.0: {"TGP": (0.5, 0.4, 0.6)}})  # MoMA was not run
     assert alone == f"The paper says that {panels.paper_text('2a')}."
@@ -281,6 +282,8 @@ def test_whether_the_panels_come_out_is_answered_by_counting_them():
     only = {"2e": tables["2e"], "3c": tables["3c"]}
     assert ranking.answer(only, [1.0, 1.0])["answer"] == "Yes"
     assert ranking.answer({"2b": tables["2b"]}, [1.0, 0.1])["answer"] == "No"
+    assert ranking.idle_text(tables, 1.0) == " (among them 3c, where nobody learns much)"
+    assert ranking.idle_text(tables, 0.1) == ""
     assert ranking.depends(["2b"]).startswith("The ranking depends on a constant")
     assert ranking.depends([]).startswith("The same")
 
@@ -352,6 +355,24 @@ def test_how_narrow_momas_band_is_and_what_that_leaves_open_is_read_from_the_wid
     said = ranking.width_texts(20_000, ranks, here=False)
     assert said["widths-short"] == "the narrowest of the three in none of the three panels"
     assert said["widths-limit"] == ""
+
+
+def test_the_stronger_sentence_on_figure_3_asks_moma_to_outperform_there():
+    """In 3c at order constants MoMA is among those in front, which the milder sentence allows."""
+    tables = {panel: originals.table(panel, "final") for panel in ("2e", "3b", "3c")}
+    assert ranking.similar_text(tables, [1.0, 0.1]) == "neither at either setting"
+    wins = tables | {"3b": originals.table("2e", "final")}
+    assert ranking.similar_text(wins, [1.0, 0.1]) == (
+        "one of the two at order constants and neither with β\u00a0×\u00a00.1"
+    )
+
+
+def test_where_stand_ins_have_another_first_is_named_by_setting():
+    rows = [("2b", 1.0, "TGP"), ("2b", 0.1, "TGP"), ("2e", 1.0, "MoMA")]
+    ranks = pd.DataFrame(rows, columns=["panel", "setting", "winner"])
+    text = ranking.stand_in_text(ranks, ranks.assign(winner=["ATA", "TGP", "ATA"]))
+    assert "differs from that on the paper's data in 2b and 2e at order constants, and in" in text
+    assert "and in no panel with β\u00a0×\u00a00.1." in text
 
 
 def test_moma_is_not_called_clearly_first_in_none_where_it_is_first_in_none():
