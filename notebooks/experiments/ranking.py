@@ -103,8 +103,10 @@ def similar_text(tables, settings):
         alone = sum(panels.leaders(found) == ["MoMA"] for found in rows)
         said.append(panels.some_of(alone, len(third)))
     if len(set(said)) == 1:
-        return f"{said[0]} at either setting"
-    return panels.listed([f"{n} {panels.at(setting)}" for n, setting in zip(said, settings)])
+        return f"{said[0]} would come out at either setting"
+    parts = [f"{n} {panels.at(setting)}" for n, setting in zip(said, settings)]
+    parts[0] = f"{said[0]} would come out {panels.at(settings[0])}"
+    return panels.listed(parts)
 
 
 def counts(ranks):
