@@ -18,8 +18,12 @@ FIGURE_2 = (
     'MoMA-GP-UCB "tends to empirically outperform the other two algorithms in both non-private '
     'and private settings"'
 )
-FIGURE_3 = 'LDP-MoMA-GP-UCB has "better or competitive performance across different scenarios"'
+FIGURE_3 = (
+    'LDP-MoMA-GP-UCB has "better or competitive performance across different scenarios" (appendix; '
+    'Section 5.2 says more, that "similar observations are obtained" as from Figure 2)'
+)
 PANEL_2D = ', and "the high error bar in (d) is because a different $f$ is chosen for each trial"'
+LITTLE = ("everybody loses to chance", "nobody clearly beats chance", "nobody learns much")
 NUMBERS = "no one two three four five six seven eight nine ten".split()
 
 
@@ -195,7 +199,7 @@ def beside_the_paper(panel: str, settings: dict[float, Rows]) -> str:
     if not all(set(THREE) <= set(rows) for rows in settings.values()):
         return text
     answer = verdict(panel, settings).removeprefix("**")
-    about = ", of MoMA" if panel == "2d" else ""
+    about = ", for MoMA" if panel == "2d" else ""
     return f"{text} Here{about}: **{answer[0].lower()}{answer[1:]}"
 
 

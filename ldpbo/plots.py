@@ -171,7 +171,7 @@ def regret_curves(ax, means, *, private, title=""):
         ax.plot(part.t, part["mean"], **line_style(name, private, markevery=marks))
         if name != "uniform":
             ax.fill_between(part.t, part.low, part.high, color=COLORS[name], **BAND)
-    top = 1.1 * means["mean"].max()  # the means set the scale, not the bands
+    top = _top(means)
     if not ax.get_autoscaley_on():
         top = max(top, ax.get_ylim()[1])
     ax.set(title=title, xlabel="round $t$", xlim=(0, means.t.max()), ylim=(0, top))
@@ -194,6 +194,17 @@ def panel(table, settings, *, private):
         row[0].set_ylabel("cumulative regret $R_t$")
     legend_below(figure, 4, fontsize=None)
     return figure
+
+
+def cut_note(table):
+    """Say for the line under a `panel` that bands are cut, where they are; else ""."""
+    cut = any((part.high > _top(part)).any() for _, part in table.groupby("data"))
+    return "; bands are cut at the top of the plot" if cut else ""
+
+
+def _top(means):
+    """Return the top of the scale of regrets; the means set it, not the bands."""
+    return 1.1 * means["mean"].max()
 
 
 def regret_against(ax, x, samples, styles, **settings):

@@ -145,6 +145,17 @@ def test_a_regret_plot_draws_means_intervals_and_uniform_play(result):
     )
 
 
+@pytest.mark.parametrize("high, cut", [(1.0, False), (1.2, True)])
+def test_bands_are_said_to_be_cut_where_the_plot_cuts_them(high, cut):
+    head = ["data", "setting", "algorithm", "t", "mean", "low", "high"]
+    rows = [("synthetic", 1.0, name, t, t, t, t) for name in ("TGP", "uniform") for t in (0.5, 1.0)]
+    table = pd.DataFrame(rows, columns=head)
+    table.loc[1, "high"] = high
+    (ax,) = plots.panel(table, [1.0], private=True).axes
+    assert (high > ax.get_ylim()[1]) == cut
+    assert plots.cut_note(table) == ("; bands are cut at the top of the plot" if cut else "")
+
+
 def test_a_forest_draws_the_final_shares(result):
     _, ax = plots.axes()
     plots.forest(ax, {"here": results.final_rows(results.final_table({1.0: result}), 1.0)})

@@ -7,14 +7,24 @@ from ldpbo import plots
 
 
 def terms(played, reports, lam):
-    """Return V^{-1/2}, (m, m), and the terms u_i y, (m, t), of the plays with these features.
+    """Return V and V^{-1/2}, (m, m), and the terms u_i y, (m, t), of the plays with these features.
 
     played: the features of the arm of each round, (m, t).
     """
     V = played @ played.T + lam * np.eye(len(played))
     size, Q = np.linalg.eigh(V)
     root = (Q / np.sqrt(size)) @ Q.T
-    return root, (root @ played) * reports  # line 9
+    return V, root, (root @ played) * reports  # line 9
+
+
+def formula(V, root):
+    """Write V and V^{-1/2} as a formula that stands alone."""
+    return rf"$$V={_matrix(V, 2)},\;V^{{-1/2}}\approx{_matrix(root, 4)}$$"
+
+
+def _matrix(values, digits):
+    rows = [" & ".join(f"{x:.{digits}f}" for x in row) for row in values]
+    return r"\begin{pmatrix}" + r" \\ ".join(rows) + r"\end{pmatrix}"
 
 
 def removed(problem, state, arms, reports):
@@ -23,7 +33,7 @@ def removed(problem, state, arms, reports):
     state: the learner after these plays.
     """
     Phi = core.nystrom_features(problem.K, state.dictionary)  # (m, n), line 8
-    root, products = terms(Phi[:, arms], reports, state.settings.lam)
+    _, root, products = terms(Phi[:, arms], reports, state.settings.lam)
     large = np.abs(products) > state.b
     kept = np.where(large, 0, products)
     mu = Phi.T @ root @ kept.sum(axis=1)  # lines 10 to 12

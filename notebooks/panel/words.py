@@ -86,12 +86,13 @@ def _below(rows):
         return "nobody"
     if not reach:
         return panels.listed(below)
-    which = "interval reaches" if len(reach) == 1 else "intervals reach"
+    one = len(reach) == 1
     if reach == below:
-        whose = "its" if len(reach) == 1 else "their"
-        kind = "mean" if len(reach) == 1 else "means"
-        return f"{panels.listed(below)}, by {whose} {kind}; {whose} {which} it"
-    return f"{panels.listed(below)} (of {panels.listed(reach)} the {which} it)"
+        by = "its mean; its interval reaches" if one else "their means; their intervals reach"
+        return f"{panels.listed(below)}, by {by} the line"
+    several = f"the intervals of {panels.listed(reach)} reach"
+    whose = f"{reach[0]}'s interval reaches" if one else several
+    return f"{panels.listed(below)} ({whose} the line)"
 
 
 def plays_text(plays, names, setting):
