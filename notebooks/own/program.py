@@ -12,7 +12,7 @@ low, high = {low:g}, {high:g}  # the range of a reward, known beforehand
 middle = (low + high) / 2
 table = core.read_table({table!r}{missing})
 seen = np.clip(table.values, low, high)  # public data, for the kernel
-B = {B:.6g}  # at least the norm of the means to come; too large costs users, not the proof
+B = {B:.6g}  # at least the norm of the means to come; more costs users
 known = core.table_problem(seen, low=low, high=high, B=B)
 problem = core.Problem(K=known.K, B=known.B, F=known.F, R=known.R, Y=known.Y)  # no f
 learner = core.make(
