@@ -67,6 +67,9 @@ def test_the_calculator_answers_from_stored_runs_without_a_network(browser, tmp_
     assert shown() == [True, "29"]
     assert "41 arms" in choose(page, problem="light") and shown() == [True, "41"]
     assert "10 arms" in choose(page, problem="se") and shown() == [False, "10"]
+    points = {level: users for level, users, _ in RUNS["identity"]["10"]["local"]["half"]}
+    said = choose(page, problem="identity", trust="local")
+    assert f"about {show.count(points[1.0])} users, 10 arms" in said
     slow = choose(page, problem="se", trust="local", eps="-1", day="50000")
     assert "weeks" in slow or "days" in slow or "years" in slow
     assert "within a day" in choose(page, eps="0.477", day="100000000")
@@ -88,7 +91,7 @@ def test_the_calculator_says_times_as_the_tables_do_and_wants_users_every_day(br
 
 
 def test_the_calculator_has_every_choice_it_offers():
-    assert set(RUNS["se"]) == set(RUNS["matern"])
+    assert set(RUNS["se"]) == set(RUNS["matern"]) == set(RUNS["identity"])
     for problem in calculator.PROBLEMS:
         for kinds in RUNS[problem].values():
             for trust in ("local", "aggregator"):

@@ -458,6 +458,29 @@ def test_the_page_says_how_often_the_right_arm_was_named():
 
 
 @mark.parametrize(
+    "lost, sure, unsure",
+    [(0.3, 0, 1), (0.0, 1, 0)],
+)
+def test_the_page_says_that_more_users_narrow_a_band_in_which_another_arm_may_be_better(
+    lost, sure, unsure
+):
+    from notebooks.own import forecast
+
+    said = forecast.say_found("GP-UCB, proved", (1, 0.1, 0.4, lost), "B", 3.0, True)
+    assert said.startswith("GP-UCB at proved constants names **B** (first trial).")
+    assert said.count("no other arm's mean is larger; this holds") == sure
+    assert said.count("Not sure yet") == said.count("More users narrow this.") == unsure
+
+
+def test_the_norm_in_the_printed_program_is_not_below_that_of_the_table():
+    from notebooks.own import program
+
+    for norm in (1755.7348327, 0.0123456789, 2.0, 9.9999999):
+        printed = float(f"{program.rounded_up(norm):.6g}")
+        assert norm * (1 - 1e-12) <= printed <= norm * (1 + 2e-5)
+
+
+@mark.parametrize(
     "long, columns",
     [
         ("user,item,value", ("user", "item", "value")),

@@ -275,9 +275,10 @@ def test_regret_at_the_constants_is_that_declared_and_one_learner_is_run_again()
 
 def test_numbers_of_users_for_few_arms_are_computed_again_exactly():
     made, stored = program_and_table("arms")
-    assert set(stored.arms) == set(made.ARMS)
+    assert set(zip(stored.problem, stored.arms)) == set(made.CASES)
     names = ["problem", "arms", "learner", "trust", "eps"]
-    for kind in (("se", 10, "PE", "local", 1.0), ("matern", 10, "PE", "aggregator", 0.3)):
+    aggregated = [(kernel, 10, "PE", "aggregator", 0.3) for kernel in ("matern", "identity")]
+    for kind in [("se", 10, "PE", "local", 1.0), *aggregated]:
         part = stored[(stored[names] == list(kind)).all(axis=1)]
         again = made.rows(*kind)
         assert again.users.astype(float).tolist() == part.users.tolist()

@@ -17,9 +17,9 @@ from tidy import dump
 
 NEEDS = {
     "Start here": "averages and probabilities",
-    "The paper": "probability and linear algebra, and *Start here*",
+    "The paper": "probability and linear algebra, and the part “Start here”",
     "What holds": "the paper, or its pages here",
-    "What to use": "*Start here*; the code wants nothing but Python",
+    "What to use": "the part “Start here”, and a little Python",
     "Proofs": "the algorithms' pages, martingales; for the lower bounds Fourier transforms"
     " and relative entropy",
 }
@@ -152,7 +152,7 @@ def part_heads(source: Path) -> dict[Path, bytes]:
         time = f"about {reading_time(files)} minutes to read"
         if caption in PROOFS:
             time = f"skim {reading_time(files)} min · work through {working_time(files)} h"
-        before = NEEDS[caption].replace("*", "")
+        before = NEEDS[caption]
         line = f"*{caption}: {count}, {time}. Good to know before: {before}.*"
         made[files[0]] = with_line(files[0], line)
     return made

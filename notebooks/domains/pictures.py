@@ -5,7 +5,12 @@ import numpy as np
 from ldpbo import plots
 from notebooks.domains import boxes
 
-DOT = {"color": "white", "markersize": 2.5, "mec": "black", "mew": 0.3}
+DOT = {"color": "white", "markersize": 2.6, "mec": "black", "mew": 0.6}
+
+
+def called(name):
+    """Return the label of an algorithm in the words of the page: TGP, ATA, MoMA and GP-UCB."""
+    return plots.LABELS[name] if name == "uniform" else name
 
 
 def contours(ax, points, values, *, low, high, plays=(), title="", cmap="viridis"):
@@ -14,7 +19,7 @@ def contours(ax, points, values, *, low, high, plays=(), title="", cmap="viridis
     levels = np.linspace(low, high, 15)
     filled = ax.tricontourf(*points.T, values, levels=levels, cmap=cmap, extend="both")
     played = points[np.unique(plays).astype(int)]
-    ax.plot(*played.T, ".", **DOT)
+    ax.plot(*played.T, "o", **DOT)
     ax.set(title=title, xticks=[], yticks=[], aspect="equal")
     ax.grid(False)
     return filled
@@ -58,7 +63,7 @@ def _runs(ax, table):
     """Draw the mean of each algorithm with its markers, and thin lines for its single runs."""
     for name, part in table.groupby("algorithm", sort=False):
         runs = part.pivot(index="t", columns="trial", values="relative")
-        style = plots.line_style(name, markevery=6)
+        style = plots.line_style(name, markevery=6, label=called(name))
         ax.plot(runs.index, runs.mean(axis=1), **style)
         if name != "uniform":
             ax.plot(runs.index, runs, color=style["color"], linewidth=0.5)
@@ -80,6 +85,10 @@ def maps(problem, marks, seen):
     star = {"marker": "*", "color": "red", "markersize": 8, "mec": "black", "mew": 0.5}
     grid[0, 0].plot(*points[problem.f.argmax()], **star)
     grid[1, 0].set_axis_off()
+    for ax in (grid[0, 0], grid[1, 1]):
+        ax.set_ylabel("$x_2$")
+    for ax in (grid[0, 0], *grid[1, 1:]):
+        ax.set_xlabel("$x_1$")
     for column, t, (mu, half, arms) in zip(grid[:, 1:].T, marks, seen):
         top, bottom = column
         means |= {"plays": arms, "title": rf"$\mu$ after {t} rounds"}
@@ -145,7 +154,7 @@ def _cost(ax, table, axis):
     """Draw the milliseconds of a round of each learner against one column of the table."""
     for name, part in table.groupby("learner", sort=False):
         milliseconds = 1000 * part.seconds
-        ax.plot(part[axis], milliseconds, **plots.line_style(name))
+        ax.plot(part[axis], milliseconds, **plots.line_style(name, label=called(name)))
     reads = table.groupby(axis).read.min()
     style = {"color": "black", "linestyle": ":", "label": "one product with $Z$"}
     ax.plot(reads.index, 1000 * reads, **style)

@@ -141,10 +141,13 @@ def say_found(label, first, arm, middle, proved):
     """Say which arm a candidate names and how sure that is; first: what `name_best` returned."""
     _, lower, upper, lost = first
     hold = "this holds with probability at least 0.9" if proved else "nothing of this is proved"
-    larger = f"larger by more than {at_most(lost)}" if lost > 0 else "larger"
     ends = between(lower + middle, upper + middle)
-    mean = f"Its mean lies between {ends}, and no other arm's mean is {larger}"
-    return f"{said(label)} names **{arm}** (first trial). {mean}; {hold}."
+    names = f"{said(label)} names **{arm}** (first trial)."
+    if lost > 0:
+        other = f"no other arm's mean is larger by more than {at_most(lost)}"
+        bounds = f"its mean lies between {ends}, and {other}; {hold}"
+        return f"{names} Not sure yet: {bounds}. More users narrow this."
+    return f"{names} Its mean lies between {ends}, and no other arm's mean is larger; {hold}."
 
 
 def say_right(named, f):

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import math
 
 TEMPLATE = """\
 import numpy as np
@@ -11,7 +12,8 @@ low, high = {low:g}, {high:g}  # the range of a reward, known beforehand
 middle = (low + high) / 2
 table = core.read_table({table!r}{missing})
 seen = np.clip(table.values, low, high)  # public data, for the kernel
-known = core.table_problem(seen, low=low, high=high, B={B:.6g})
+B = {B:.6g}  # at least the norm of the means to come; more costs users
+known = core.table_problem(seen, low=low, high=high, B=B)
 problem = core.Problem(K=known.K, B=known.B, F=known.F, R=known.R, Y=known.Y)  # no f
 learner = core.make(
     {learner!r}, problem, {users}, eps={eps:g}, rng=0, curator=core.OneBit,
@@ -44,7 +46,13 @@ else:
 def write(problem, options, **given):
     """Write the program for a problem; options: those of the learner, as keywords of `make`."""
     words = ", ".join(f"{key}={value!r}" for key, value in options.items())
-    return TEMPLATE.format(B=problem.B, options=words, **given)
+    return TEMPLATE.format(B=rounded_up(problem.B), options=words, **given)
+
+
+def rounded_up(x):
+    """Return a positive number with six digits, not below x, since it bounds a norm."""
+    unit = 10.0 ** (math.floor(math.log10(x)) - 5)
+    return math.ceil(x / unit) * unit
 
 
 def run(text):

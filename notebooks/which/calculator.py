@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
+from ldpbo import show
 
 SHARES = {"half": 0.5, "tenth": 0.1}
-PROBLEMS = {  # of the first two the number of arms can be chosen
+PROBLEMS = {  # of the first three the number of arms can be chosen
     "se": "very smooth (SE kernel)",
     "matern": "rougher (Matérn 5/2 kernel)",
+    "identity": "in no order (K = I)",
     "light": "like the paper's light sensors",
     "stocks": "like the paper's stock prices",
 }
@@ -143,6 +145,16 @@ def widest(table):
     row = rows.loc[reach.idxmax()]
     (words,) = (name for name, share in SHARES.items() if share == row["share"])
     return f"{math.ceil(reach.max())} for a {words} near ε = {row['eps']:g}"
+
+
+def change(runs, kernel):
+    """Say how the users for a tenth change from the fewest arms to the most, with one bit each at
+    ε = 1; runs: those of `stored_runs`."""
+    sizes = sorted(runs[kernel], key=int)
+    points = [runs[kernel][size]["local"]["tenth"] for size in (sizes[0], sizes[-1])]
+    first, last = (next(users for eps, users, _ in ends if eps == 1) for ends in points)
+    grown = show.rounded(last / first)
+    return f"grows by a factor of about {grown:g}" if grown >= 1.5 else "hardly changes"
 
 
 def form(runs):
