@@ -1,6 +1,5 @@
 """One bit a report: pictures of reports, of seldom switching and of the ridge."""
 
-import dataclasses
 import math
 
 import numpy as np
@@ -34,7 +33,7 @@ def problem_in_range(kernel, seed, trial):
     """Return the problem of a trial whose curator is told the range max|f| instead of the norm."""
     found = problem(kernel, seed, trial)
     largest = float(np.abs(found.f).max())
-    return dataclasses.replace(found, F=largest)
+    return found.replace(F=largest)
 
 
 def name_of(row):
