@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx, mark, raises, warns
 
 import ldpbo_core as core
+from ldpbo.tables import Table
 
 ROOT = Path(core.__file__).resolve().parent
 RECENTRED = dict(curator=core.OneBit, constants="proved", schedule="double")
@@ -370,6 +371,17 @@ def star_ratings():
     rng = default_rng(3)
     means = np.array([2.3, 2.9, 3.3, 4.1, 3.0, 2.6])
     return np.clip(np.round(rng.normal(means, 0.8, (400, 6))), 1, 5)
+
+
+def test_a_range_that_leaves_no_reward_is_refused_by_its_name():
+    from notebooks.own import forecast
+
+    table = Table(stars(), [f"Film {i}" for i in range(stars().shape[1])], {})
+    assert_array_equal(forecast.clipped(table, 1.0, 5.0), stars())
+    with raises(ValueError, match="low = 0, high = 1: must hold the rewards; column Film 0 goes"):
+        forecast.clipped(table, 0.0, 1.0)
+    with raises(ValueError, match="low = 5, high = 1: must be low < high"):
+        forecast.read_problem(forecast.clipped(table, 5.0, 1.0), 5.0, 1.0)
 
 
 def test_the_forecast_has_no_cliff_at_any_number_of_users():

@@ -25,6 +25,18 @@ def read_columns(long):
     return tuple(long) or None if long is not False else False
 
 
+def clipped(table, low, high):
+    """Clip the entries of a table to the range that was told; refuse one that leaves no reward."""
+    rewards = np.clip(table.values, min(low, high), max(low, high))
+    for name, before, after in zip(table.names, table.values.T, rewards.T):
+        if low < high and np.ptp(after) == 0 < np.ptp(before):
+            raise ValueError(
+                f"low = {low:g}, high = {high:g}: must hold the rewards; column {name} goes from "
+                f"{before.min():g} to {before.max():g}"
+            )
+    return rewards
+
+
 def read_problem(rewards, low, high):
     """Make the problem of a table -> (problem, whether its means have a norm to prove with).
 
