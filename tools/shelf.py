@@ -156,7 +156,7 @@ def with_bar(text: str, claims: str) -> str:
 
 
 def ledger_bar(claims: str) -> str:
-    """Draw the verdicts as one bar of HTML, each part as wide as its number of claims, and a key."""
+    """Draw the verdicts as a bar of HTML, each part as wide as its number of claims, and a key."""
     counts = Counter(row["verdict"] for row in verdicts(claims))
     parts, key = "", ""
     for verdict, badge in BADGES.items():
