@@ -49,6 +49,7 @@ LABELS = {
     "MoMA-avg": "MoMA, averaged",
     "uniform": "uniform play",
 }
+KERNELS = {"se": "SE kernel", "matern": "Matérn kernel"}
 STYLE = {
     "figure.constrained_layout.use": True,
     "font.family": "DejaVu Sans",

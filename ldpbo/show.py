@@ -191,19 +191,23 @@ def _data_uri(kind, body):
     return f"data:{kind};base64,{base64.b64encode(body).decode()}"
 
 
-def table(head, rows, caption=""):
-    """Show a small table of plain text; the first cell of a row is its heading."""
-    caption = html.escape(unbroken(typeset(caption)))
+def table(head, rows, caption="", note=""):
+    """Show a small table of plain text; the first cell of a row is its heading.
+
+    note: a line under it, such as where its numbers come from.
+    """
+    caption = html.escape(unbroken(typeset(caption.replace("'", "’"))))
     header = "".join(_cell("th", text, ' scope="col"') for text in head)
     body = ""
     for first, *others in rows:
         cells = [_cell("th", first, ' scope="row"'), *(_cell("td", x) for x in others)]
         body += f"<tr>{''.join(cells)}</tr>"
+    under = f'<p class="ldpbo-note">{html.escape(note)}</p>' if note else ""
     region = f'class="ldpbo-table" tabindex="0" role="region" aria-label="{caption or head[0]}"'
     display(
         HTML(
             f'<div {region}><table class="table"><caption>{caption}</caption>'
-            f"<thead><tr>{header}</tr></thead><tbody>{body}</tbody></table></div>"
+            f"<thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>{under}</div>"
         )
     )
 

@@ -68,9 +68,10 @@ def test_a_belief_is_what_bayes_says_of_the_one_bit_curator():
 @pytest.mark.parametrize("eps", [0.1, 0.3, 1.0, 3.0])
 def test_the_price_of_a_promise_is_that_of_the_page_on_users_which_the_first_page_quotes(eps):
     table = results.stored("users")
-    need = odds.least_users(table, eps, 0.1)
+    need = odds.cheapest(table, eps, 0.1)
     row = picture.value(picture.better(table), problem="se", eps=eps, share=0.1)
-    assert need == row["users"]
+    assert need == row
+    assert odds.reach(need) == picture.factor(row)
 
 
 @pytest.mark.parametrize(

@@ -270,7 +270,7 @@ def test_page_fits_a_phone_and_stays_accessible_in_dark_mode(opened):
 @needs_browser
 def test_a_term_says_what_it_means_on_keyboard_focus_and_escape_hides_it(browser, book):
     page, errors, _ = load(browser, book, "book/pages/twenty")
-    term = page.locator("a.ldpbo-term").first
+    term = page.locator("a.ldpbo-term[href$='#term-Arm']").first
     hint = page.locator("#ldpbo-hint")
     assert not hint.is_visible()
     term.focus()

@@ -264,6 +264,21 @@ def test_panels_are_counted_and_listed_and_where_there_are_none_no_bracket_is_le
     assert ranking.named([], 9) == "none of the nine"
 
 
+@pytest.mark.parametrize(
+    "clear, said",
+    [
+        ("def", "three of the six panels, those without privacy"),
+        ("df", "two of the six panels (2d, 2f)"),
+        ("", "none of the six panels"),
+    ],
+)
+def test_where_an_algorithm_is_clearly_first_is_said_in_words(clear, said):
+    rows = [(f"2{p}", "MoMA", p in clear, p in "abc") for p in "abcdef"]
+    ranks = pd.DataFrame(rows, columns=["panel", "winner", "clear", "private"])
+    assert ranking.clear_words(ranks, "MoMA") == said
+    assert ranking.clear_words(ranks, "TGP") == "none of the six panels"
+
+
 def test_a_mean_over_panels_has_an_interval_that_also_covers_equal_luck_in_all():
     bands = pd.Series([(0.5, 0.2, 0.8), (0.7, 0.3, 1.1)])
     assert ranking.overall(bands) == pytest.approx((0.6, 0.25, 0.95))  # not hypot(0.3, 0.4) / 2

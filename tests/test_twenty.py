@@ -58,3 +58,10 @@ def test_visitors_for_a_half_are_those_after_which_it_stays_there():
     assert users(0.9, 0.4, 0.6, 0.3) == "about 20,000"
     assert users(0.9, 0.4, 0.3, 0.2) == "100"
     assert users(0.9, 0.4, 0.3, 0.6) == "more than 20,040"
+
+
+def test_the_visitors_of_two_curves_are_compared_as_a_percentage():
+    t = np.array([10, 100, 1000])
+    soon, late = (t, np.array([0.4, 0.2, 0.1])), (t, np.array([1, 0.4, 0.1]))
+    assert regret.part_of(soon, late, share=0.5) == "about 10\u00a0% of the visitors"
+    assert regret.part_of(soon, (t, np.ones(3)), share=0.5) == "fewer visitors"

@@ -27,8 +27,8 @@ BADGES = {
     "holds with a fix": "fix",
     "does not hold as stated": "no",
     "unproved": "open",
-    "not reproduced": "no",
-    "cannot be tested": "open",
+    "not reproduced": "differs",
+    "cannot be tested": "untested",
 }
 ARCHIVED = """
     *.py ldpbo/* tools/*.py *.md *.yml *.toml *.lock Makefile LICENSE CITATION.cff notebooks/**/*
@@ -156,14 +156,15 @@ def with_bar(text: str, claims: str) -> str:
 
 
 def ledger_bar(claims: str) -> str:
-    """Draw the verdicts as one bar of HTML, each part as wide as its number of claims."""
+    """Draw the verdicts as a bar of HTML, each part as wide as its number of claims, and a key."""
     counts = Counter(row["verdict"] for row in verdicts(claims))
-    parts = []
+    parts, key = "", ""
     for verdict, badge in BADGES.items():
         count = counts[verdict]
-        label = f'<span>{count}</span><span class="what">{verdict}</span>'
-        parts.append(f'<li class="verdict {badge}" style="flex-grow: {count}">{label}</li>')
-    return f'<ul class="ledger-bar" aria-label="Verdicts">{"".join(parts)}</ul>'
+        parts += f'<span class="verdict {badge}" style="flex-grow: {count}"></span>'
+        key += f'<li><span class="verdict {badge}">{count}</span> {verdict}</li>'
+    bar = f'<div class="ledger-bar" aria-hidden="true">{parts}</div>'
+    return f'{bar}<ul class="ledger-key" aria-label="Verdicts">{key}</ul>'
 
 
 def link_tests(text: str) -> str:

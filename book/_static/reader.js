@@ -10,6 +10,7 @@ document.addEventListener("DOMContentLoaded", () => {
     ".ldpbo-figure",
     ".pst-scrollable-table-container",
   ].join(", ");
+  const SHORT = 24; // letters of code in the text that stay on one line
   const VERDICTS = [
     "holds",
     "holds with a fix",
@@ -142,7 +143,7 @@ document.addEventListener("DOMContentLoaded", () => {
       const checked = [...filter.querySelectorAll("input:checked")].map((box) => box.value);
       for (const badge of badges) badge.closest("tr").hidden = !checked.includes(badge.textContent);
     });
-    document.querySelector("article ul.ledger-bar").after(filter);
+    document.querySelector("article ul.ledger-key").replaceWith(filter);
   }
 
   for (const box of document.querySelectorAll(".ldpbo-figure")) {
@@ -150,6 +151,8 @@ document.addEventListener("DOMContentLoaded", () => {
     if (image) addEnlarge(box, image);
   }
   document.querySelectorAll(".cell.tag_hide-input").forEach(joinHiddenCell);
+  for (const code of document.querySelectorAll(".bd-article code:not(pre code, table code)"))
+    if (code.textContent.length <= SHORT) code.classList.add("ldpbo-nobreak");
   const fadeScrolled = (event) => {
     if (event.target.matches?.(WIDE)) fade(event.target);
   };

@@ -143,16 +143,18 @@ window.LDPBO_FIGURES = (() => {
     let spreads = "; in brackets the 95 % interval of the mean";
     if (trials < FEW) spreads = "; in parentheses the best and the worst trial";
     if (trials < 2) spreads = "";
-    const rows = linesOf(result.settings).map((line) => regretRow(result, found, line));
+    const regrets = found ? [found.uniform, ...Object.values(found.lines).map((s) => s.mean)] : [];
+    const write = alike(regrets.map((values) => values.at(-1)));
+    const rows = linesOf(result.settings).map((line) => regretRow(result, found, line, write));
     if (found) {
       const { top, pulls } = firstPiece(result);
       const share = percent(top.length / pulls.length);
-      rows.push(row("uniform play", [short(found.uniform.at(-1), 4), "1", share]));
+      rows.push(row("uniform play", [write(found.uniform.at(-1)), "1", share]));
     }
     const head = ["algorithm", "regret", "÷ uniform play", "plays of the best tenth"];
     return htmlTable(`After ${found?.t.at(-1) ?? T} rounds${spreads}`, head, rows);
   }
-  function regretRow(result, found, { line, name }) {
+  function regretRow(result, found, { line, name }, write) {
     const failed = result.pieces.find((p) => p.line === line && p.error);
     const title = plain(line);
     const wide = (kind, words) =>
@@ -163,7 +165,13 @@ window.LDPBO_FIGURES = (() => {
     const k = s.k && name === "MoMA" ? ` (k = ${s.k})` : "";
     const dot = `<span class="live-dot" style="background:${COLORS[name]}"></span>`;
     const share = shareText(s.shares, result.settings.trials < FEW);
-    return row(`${dot}${title}${k}`, [short(s.mean.at(-1), 4), share, percent(s.top)]);
+    return row(`${dot}${title}${k}`, [write(s.mean.at(-1)), share, percent(s.top)]);
+  }
+  /* Writes the numbers of a column with as many decimals each: three digits of the largest. */
+  function alike(values) {
+    const decimals = Math.max(0, 2 - Math.floor(Math.log10(Math.max(0.01, ...values))));
+    const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+    return (x) => minus(x.toLocaleString("en", { ...digits, useGrouping: x >= 1e4 }));
   }
   const percent = (share) => `${(100 * share).toFixed(0)} %`;
   /* Mean with range, or with interval. */
@@ -417,7 +425,7 @@ window.LDPBO_FIGURES = (() => {
       `${plays.filter(Boolean).length} of ${plays.length} arms played; ` +
       `most often ${names[most]}, ${plays[most]} times. ` +
       `The best arm, ${names[piece.best]}${sign}: ${plays[piece.best]} times; the best tenth of ` +
-      `the arms (dark): ${percent(topShare(piece, plays))} of the plays.`;
+      `the arms (full colour): ${percent(topShare(piece, plays))} of the plays.`;
     return {
       width,
       height: a.height,

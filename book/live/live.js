@@ -23,7 +23,7 @@
   const SETTINGS = window.LDPBO_SETTINGS;
   const SNIPPETS = window.LDPBO_SNIPPETS;
   const { pageHtml, host, FILE_NOTE } = window.LDPBO_PAGE;
-  const { DEFAULTS, NAMES, NUMBERS, STOPS, PRESETS, VIEWS, PLANE } = SETTINGS;
+  const { DEFAULTS, NAMES, NUMBERS, PROBLEMS, STOPS, PRESETS, VIEWS, PLANE } = SETTINGS;
   const { initial, numeric, same, checked } = SETTINGS;
   const { REPORTS, epsName, plain } = FIGURES;
   const { sum, average, firstPiece, synthetic, needed, linesOf } = RESULTS;
@@ -437,7 +437,9 @@
     }
     put("reports", FIGURES.reportsFigure(view));
     showChoices(piece, moment);
-    $("provenance").textContent = `Data: ${piece.provenance}.`;
+    const made = `${PROBLEMS[result.settings.problem]}, data seed of this trial`;
+    const data = piece.provenance.replace(/^synthetic, \w+ kernel, seed/, made);
+    $("provenance").textContent = `Data: ${data}.`;
   }
   /* Time, algorithm and trial above the lower figures. */
   function showChoices(piece, moment) {

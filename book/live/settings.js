@@ -63,7 +63,7 @@ window.LDPBO_SETTINGS = (() => {
       change: { ...PAPER, eps: 0.1 },
       note:
         "At ε = 0.1 the reports are mostly noise, and nobody beats uniform play but by luck. " +
-        "Move ε to 10: the curves leave it at once.",
+        "Move ε to 10: the curves fall below it at once.",
     },
     constants: {
       title: "Constants decide",

@@ -24,7 +24,12 @@ def vote(eps, reports):
     return binom.sf(k // 2, k, honest) + tie / 2
 
 
-def least_users(table, eps, share):
-    """Find how many users the better proved learner needs: one bit each, synthetic SE kernel."""
+def cheapest(table, eps, share):
+    """Find the row of the better proved learner: one bit from each user, synthetic SE kernel."""
     part = table[(table.problem == "se") & (table.trust == "local") & (table.eps == eps)]
-    return float(part[part.share == share].users.min())
+    return min(part[part.share == share].to_dict("records"), key=lambda row: row["users"])
+
+
+def reach(row):
+    """Compute by which factor the interval of a row reaches below or above its number of users."""
+    return max(row["high"] / row["users"], row["users"] / row["low"])

@@ -155,6 +155,16 @@ def named(found, total):
     return f"{words} ({', '.join(found)})" if found else words
 
 
+def clear_words(ranks, name):
+    """Say in which panels an algorithm is clearly first: "three of the nine panels, those without
+    privacy", or "two of the nine panels (2c, 2e)"."""
+    found = ranks.panel[(ranks.winner == name) & ranks.clear].tolist()
+    words = f"{panels.some_of(len(found), len(ranks))} panels"
+    if found == ranks.panel[~ranks.private].tolist():
+        return f"{words}, those without privacy"
+    return f"{words} ({', '.join(found)})" if found else words
+
+
 def moma_counts(ranks):
     """Count in how many panels MoMA is first: without and with privacy, on real data, in Figure 3;
     and in how many of Figure 3 it is clearly behind."""

@@ -38,12 +38,12 @@ def users(curve, share):
     return f"{first:,.0f}" if first < 1000 else f"about {round(first, -2):,.0f}"
 
 
-def times_fewer(*curves, share):
-    """Compare the visitors of two curves in words: "about 12 times fewer"."""
-    many, few = (experiments.users_until(*curve, share) for curve in curves)
+def part_of(*curves, share):
+    """Compare the visitors of two curves in words: "about 8 % of the visitors"."""
+    few, many = (experiments.users_until(*curve, share) for curve in curves)
     if np.inf in (many, few):
-        return "fewer"
-    return f"about {many / few:.0f} times fewer"
+        return "fewer visitors"
+    return f"about {100 * few / many:.0f}\u00a0% of the visitors"
 
 
 def draw(curves):

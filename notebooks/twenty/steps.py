@@ -4,6 +4,7 @@ Without JavaScript, and on paper, all frames are seen one below the other.
 """
 
 import html
+import math
 
 import numpy as np
 from IPython.display import HTML
@@ -15,7 +16,7 @@ HEIGHT = 300
 LEFT = 34
 TOP = 22
 BOTTOM = 60
-SPAN = 2.0  # the vertical axis goes from -SPAN to SPAN
+SPAN = 2  # the vertical axis goes from -SPAN to SPAN, unless a picture says otherwise
 COLOR = plots.COLORS["GP-UCB"]
 SCRIPT = """<script>(() => {
   const box = document.currentScript.closest(".ldpbo-steps");
@@ -89,16 +90,22 @@ def column(arm):
     return LEFT + (arm + 0.5) * (WIDTH - LEFT - 6) / 10
 
 
-def level(value):
-    inside = np.clip(value, -SPAN, SPAN)
-    return TOP + (SPAN - inside) / (2 * SPAN) * (HEIGHT - TOP - BOTTOM)
+def level(value, span=SPAN):
+    inside = np.clip(value, -span, span)
+    return TOP + (span - inside) / (2 * span) * (HEIGHT - TOP - BOTTOM)
 
 
-def frame_axes():
+def needed(states):
+    """Return the smallest even span that holds every band of these states."""
+    ends = [np.abs(state["mean"]) + state["half"] for state in states]
+    return 2 * math.ceil(np.max(ends) / 2)
+
+
+def frame_axes(span=SPAN):
     """Draw the score axis and the numbers of the arms."""
     parts = []
-    for value in (-2, -1, 0, 1, 2):
-        y = level(value)
+    for value in (-span, -span // 2, 0, span // 2, span):
+        y = level(value, span)
         parts.append(line(LEFT, y, WIDTH - 6, y, stroke_opacity=0.15))
         parts.append(text(LEFT - 6, y + 4, f"{value}".replace("-", "−"), "end"))
     for arm in range(10):
@@ -119,40 +126,45 @@ def truth(means):
     return drawing(parts, "The mean scores of ten versions, highest at version 7.")
 
 
-def band(means, state):
+def band(means, state, span=SPAN):
     """Draw the band of each arm, the estimate in it, the truth as a bar, and the next arm."""
-    parts = frame_axes()
+    parts = frame_axes(span)
     for arm, mean in enumerate(means):
         x = column(arm)
-        high = level(state["mean"][arm] + state["half"][arm])
-        low = level(state["mean"][arm] - state["half"][arm])
+        high = level(state["mean"][arm] + state["half"][arm], span)
+        low = level(state["mean"][arm] - state["half"][arm], span)
         box = f'x="{x - 13:.1f}" y="{high:.1f}" width="26" height="{low - high:.1f}" rx="3"'
         parts.append(f'<rect {box} fill="{COLOR}" fill-opacity="0.35"/>')
-        parts.append(line(x - 13, level(mean), x + 13, level(mean), stroke_width=3))
-        parts.append(dot(x, level(state["mean"][arm])))
+        parts.append(line(x - 13, level(mean, span), x + 13, level(mean, span), stroke_width=3))
+        parts.append(dot(x, level(state["mean"][arm], span)))
         parts.append(text(x, HEIGHT - BOTTOM + 32, f"{state['counts'][arm]:,}", font_size=11))
     parts.append(text(column(state["next"]), 14, "▼ next"))
     parts.append(text(WIDTH / 2, HEIGHT - 5, "visitors of each version so far"))
     return drawing(parts, "A band over each of ten arms, with the estimate and the truth inside.")
 
 
-def rows_of_dots(rows, reach, label):
-    """Draw reports as dots, one row for each (title, reports); a vertical bar is their mean."""
+def rows_of_dots(rows, ticks, label, wide=0):
+    """Draw reports as dots, one row for each (title, reports); a vertical bar is their mean.
+
+    wide: by how much dots are spread sideways, so that equal reports are seen one by one.
+    """
     parts = []
+    reach = 1.1 * max(np.abs(reports).max() for _, reports in rows)
     scale = (WIDTH - 40) / (2 * reach)
+    for value in ticks:
+        if abs(value) > reach:
+            continue
+        x = WIDTH / 2 + scale * value
+        parts.append(line(x, 46, x, HEIGHT - 36, stroke_opacity=0.15))
+        parts.append(text(x, HEIGHT - 20, f"{value:.3g}".replace("-", "−")))
     for i, (title, reports) in enumerate(rows):
         middle = 88 + i * 114
         parts.append(text(20, middle - 46, title, "start"))
         parts.append(line(20, middle, WIDTH - 20, middle, stroke_opacity=0.3))
         for j, report in enumerate(reports):
-            x = WIDTH / 2 + scale * np.clip(report, -reach, reach)
-            spread = ((j * 0.618) % 1 - 0.5) * 56  # beside each other, not on top
-            wide = ((j * 0.414) % 1 - 0.5) * 24
-            parts.append(dot(x + wide, middle + spread, 3, COLOR, 0.55))
+            high, aside = (j * 0.618) % 1 - 0.5, (j * 0.414) % 1 - 0.5  # not on top of each other
+            x = WIDTH / 2 + scale * report + wide * aside
+            parts.append(dot(x, middle + 56 * high, 3, COLOR, 0.55))
         mean = WIDTH / 2 + scale * float(np.mean(reports))
         parts.append(line(mean, middle - 36, mean, middle + 36, stroke_width=3))
-    for value in (-reach, 0, reach):
-        name = f"{value:.3g}".replace("-", "−")
-        x = np.clip(WIDTH / 2 + scale * value, 22, WIDTH - 22)
-        parts.append(text(x, HEIGHT - 20, name))
     return drawing(parts, label)
