@@ -428,7 +428,7 @@ class CTL:
         allowed = "a finite number > 0 (eps=None in make and simulate: not private)"
         self.eps = check.number("eps", eps, allowed, low=0.0)
         self.bound = check.positive("B", B) + check.nonnegative("R", R)
-        self.scale = 2 * self.bound / self.eps  # Curator 1, l. 1
+        self.scale = 2 * self.bound / self.eps
         self.variance = 2 * self.scale * self.scale  # what noise adds to the variance of a report
         if not 0 < self.scale < 1e100:
             raise ValueError(
