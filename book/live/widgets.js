@@ -120,7 +120,7 @@
     const when =
       round < 1
         ? "The paper’s threshold is never as low"
-        : `The paper’s threshold reaches this in round ${times(Math.round(round))}`;
+        : `The paper’s threshold reaches this in round ${times(Math.ceil(round - 1e-9))}`;
     const expected = times(FORMULAS.truncatedMean(truth, b, scale));
     const words =
       `Threshold ${b.toFixed(1)}: ${cut} of ${reports.length} reports are cut. The mean goes ` +

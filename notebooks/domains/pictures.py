@@ -1,6 +1,7 @@
 """Figures of the page "Bigger domains"."""
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from ldpbo import plots
 from notebooks.domains import boxes
@@ -16,7 +17,7 @@ def called(name):
 def contours(ax, points, values, *, low, high, plays=(), title="", cmap="viridis"):
     """Draw values at points of a plane as filled contours between `low` and `high`; arms that were
     played are dots. Returns the contours, for a colour bar."""
-    levels = np.linspace(low, high, 15)
+    levels = np.linspace(low, high, 24)
     filled = ax.tricontourf(*points.T, values, levels=levels, cmap=cmap, extend="both")
     played = points[np.unique(plays).astype(int)]
     ax.plot(*played.T, "o", **DOT)
@@ -79,7 +80,7 @@ def maps(problem, marks, seen):
     figure, grid = plots.axes(2, 1 + len(marks), **size)
     points = problem.points
     widest = max(half.max() for _, half, _ in seen)
-    means = {"low": -1, "high": 1}
+    means = {"low": -1, "high": problem.f.max()}
     halves = {"low": 0, "high": widest, "cmap": "magma"}
     contours(grid[0, 0], points, problem.f, title="truth $f$", **means)
     star = {"marker": "*", "color": "red", "markersize": 8, "mec": "black", "mew": 0.5}
@@ -96,7 +97,7 @@ def maps(problem, marks, seen):
         upper = contours(top, points, mu, **means)
         lower = contours(bottom, points, half, **halves)
     _color_bar(upper, grid[0], ticks=[-1, 0, 1])
-    _color_bar(lower, grid[1], format="%.1f")
+    _color_bar(lower, grid[1], ticks=MaxNLocator(4))
     return figure
 
 

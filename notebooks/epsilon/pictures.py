@@ -72,6 +72,7 @@ def low_bits(pair, start, count, shares):
     """
     size = {"height": 2.0, "width": 7.6, "width_ratios": [2.2, 1]}
     figure, (left, right) = plots.axes(1, 2, **size)
+    figure.get_layout_engine().set(wspace=0.08)
     data = combs(left, pair, start, count)
     places = range(len(shares))
     percent = [100 * share for share in shares.values()]
