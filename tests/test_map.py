@@ -128,7 +128,7 @@ def test_the_jumps_of_a_line_are_those_of_every_seed():
     both = plain_curves({0.1: (0.8, 0.3), 0.2: (0.8, 0.9), 0.5: (0.3, 0.4)})
     assert tables.jumps(both).startswith(
         "With privacy its two seeds lie 0.50 apart at factor 0.1 (thin bar). "
-        "That it does far worse at 0.2 than at 0.5 is so on both: at 0.2 it gives up"
+        "On both seeds it does far worse at 0.2 than at 0.5: at 0.2 it gives up"
     )
     one = plain_curves({0.1: (0.8, 0.3), 0.2: (0.8, 0.9), 0.5: (0.3, 0.8)})
     assert tables.jumps(one).endswith("(thin bar).")

@@ -342,7 +342,8 @@ def test_how_narrow_momas_band_is_and_what_that_leaves_open_is_read_from_the_wid
     monkeypatch.setattr(ranking, "half_width", lambda name, *_: widths[name])
     ranks = pd.DataFrame({"panel": ["2d", "2e", "2f"], "winner": ["TGP", "ATA", "MoMA"]})
     said = ranking.width_texts(20_000, ranks, here=False)
-    assert said["widths-short"] == "the narrowest of the three in all three panels"
+    measured = " (measured in 2e and 2f on the stand-in data)"
+    assert said["widths-short"] == f"the narrowest of the three in all three panels{measured}"
     assert (
         "0.40, 0.40 and 0.40 times the range of $f$, where the narrower of the other two is "
         in (said["widths"])
@@ -350,10 +351,12 @@ def test_how_narrow_momas_band_is_and_what_that_leaves_open_is_read_from_the_wid
     assert "0.70, 0.70 and 0.70" in said["widths"] and "on the stand-in data" in said["widths"]
     assert "on the stand-in data of 2e its band is the narrowest as well" in said["widths-limit"]
     said = ranking.width_texts(20_000, ranks, here=True)
-    assert said["widths-limit"] == "" and "stand-in" not in said["widths"]
+    assert said["widths-limit"] == "" and "stand-in" not in "".join(said.values())
     widths["MoMA"] = 0.8
     said = ranking.width_texts(20_000, ranks, here=False)
-    assert said["widths-short"] == "the narrowest of the three in none of the three panels"
+    assert (
+        said["widths-short"] == f"the narrowest of the three in none of the three panels{measured}"
+    )
     assert said["widths-limit"] == ""
 
 

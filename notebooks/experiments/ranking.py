@@ -270,7 +270,8 @@ def width_texts(T, ranks, here):
     short = f"the narrowest of the three in {panels.some_of(len(narrow), len(found))} panels"
     moma = panels.listed([f"{w['MoMA']:.2f}" for w in found.values()])
     others = panels.listed([f"{min(w['TGP'], w['ATA']):.2f}" for w in found.values()])
-    data = "" if here else "; 2e and 2f on the stand-in data"
+    stand_ins = "2e and 2f on the stand-in data"
+    data = "" if here else f"; {stand_ins}"
     text = (
         f"{short}: in {panels.listed(list(found))} it is {moma} times the range of $f$, where the "
         f"narrower of the other two is {others} (median arm after {T:,} rounds, one run of each "
@@ -284,6 +285,7 @@ def width_texts(T, ranks, here):
             f"It cannot be the whole reason: on the stand-in data of {panels.listed(behind)} its "
             "band is the narrowest as well, and MoMA is not first."
         )
+    short += "" if here else f" (measured in {stand_ins})"
     return {"widths-short": short, "widths": text, "widths-limit": limit}
 
 

@@ -81,9 +81,9 @@ def jumps(curves):
         return text
     after = falls.idxmax()
     before = wide.index[wide.index < after].max()
-    which = {2: "both"}.get(wide.shape[1], "all")
+    seeds = {2: "both"}.get(wide.shape[1], "all")
     return (
-        f"{text} That it does far worse at {before:g} than at {after:g} is so on {which}: at "
+        f"{text} On {seeds} seeds it does far worse at {before:g} than at {after:g}: at "
         f"{before:g} it gives up arms too soon. On the real data it plays fewer of them at all "
         f"than at {after:g}, and its most played arm is a worse one, in every run."
     )

@@ -11,7 +11,7 @@ WHY = {  # what a panel's data and its result ask for
         "See {ref}`why learning can be worse than chance <sec-light>`."
     ),
     ("stock", "nobody learns much"): (
-        "See {ref}`why so little is learned of the stocks <sec-panel-2c>`."
+        "See {ref}`why so little is learned about the stocks <sec-panel-2c>`."
     ),
 }
 
