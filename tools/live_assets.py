@@ -34,7 +34,16 @@ from npm import PYODIDE
 
 SOURCES = ROOT / "book" / "live"
 # What the core needs in the browser.
-PARTS = ("__init__", "checks", "posterior", "design", "datasets", "campaigns", "experiments")
+PARTS = (
+    "__init__",
+    "checks",
+    "posterior",
+    "design",
+    "datasets",
+    "tables",
+    "campaigns",
+    "experiments",
+)
 BESIDE = [f"ldpbo/{name}.py" for name in PARTS]
 
 
