@@ -247,7 +247,7 @@ def test_the_first_page_of_a_part_says_how_long_it_takes_and_what_to_know(tmp_pa
     ((path, content),) = wording.part_heads(tmp_path).items()
     assert path == tmp_path / "a.md"
     before = "Good to know before: the paper, or its pages here."
-    line = f"*What holds: 2 pages, about 10 minutes to read. {before}*"
+    line = f"*Part “What holds”: 2 pages, about 10 minutes to read. {before}*"
     assert content.decode().startswith(f"# Title\n\n{line}")
 
 
@@ -259,7 +259,7 @@ def test_a_part_of_proofs_says_how_long_it_takes_to_skim_and_to_work_through(tmp
     words = "word " * (10 * wording.WORDS_A_MINUTE - len(f"# Title {formulas}".split()))
     (tmp_path / "a.md").write_text(f"# Title\n\n{words}\n\n{formulas}")
     ((_, content),) = wording.part_heads(tmp_path).items()
-    line = "*Proofs: 1 page, skim 10 min · work through 2 h. Good to know before: "
+    line = "*Part “Proofs”: 1 page, skim 10 min · work through 2 h. Good to know before: "
     assert content.decode().startswith(f"# Title\n\n{line}")
 
 
