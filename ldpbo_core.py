@@ -1,8 +1,8 @@
 """This module implements Zhou & Tan, "Local Differential Privacy for Bayesian Optimization".
 
 A learner looks for the best of n arms. Each round it plays an arm, a new user draws a reward, and
-the user's curator hides that reward behind noise before the learner sees it. Ten lines make a
-private run:
+the user's curator hides that reward behind noise before the learner sees it. Ten lines run the
+paper's Algorithm 2 (to deploy, see the book's page "Which one should I use?"):
 
 >>> import numpy as np
 >>> import ldpbo_core as core
@@ -97,10 +97,10 @@ def se_kernel(X: ArrayLike, Y: ArrayLike, *, lengthscale: ArrayLike) -> np.ndarr
 
 
 def matern_kernel(X: ArrayLike, Y: ArrayLike, *, lengthscale: ArrayLike, nu: float) -> np.ndarray:
-    """Return the Matérn kernel 2^{1-nu}/Gamma(nu) z^nu K_nu(z), z = sqrt(2 nu) |x - x'|/l, (n, n').
+    """Return the Matérn kernel `2^{1-nu}/Gamma(nu) z^nu K_nu(z)`, (n, n').
 
-    K_nu is the modified Bessel function of the second kind, the paper's B_nu (Erratum B15). For
-    nu = 1/2, 3/2 and 5/2 there are closed forms. k(x, x) = 1.
+    Here `z = sqrt(2 nu) |x - x'|/l`, and K_nu is the modified Bessel function of the second kind,
+    the paper's B_nu (Erratum B15). For nu = 1/2, 3/2 and 5/2 there are closed forms. k(x, x) = 1.
     """
     nu = check.positive("nu", nu)
     s = _distances(X, Y, lengthscale)
@@ -651,11 +651,12 @@ def _discrete_laplace(units):
 class SecureCTL(CTL):
     """This CTL adds discrete Laplace noise of OpenDP's on a grid, so that no low bit leaks.
 
-    The clipped reward is rounded to a multiple of `grid`, a power of two (default about (B+R)/2^20,
-    coarser for small eps), and exact discrete Laplace noise is added to that integer: nothing is
-    rounded later, so no bit of a report says more than eps, which OpenDP's own map certifies for
-    the rounded range. Draws are grid steps from the operating system's randomness: they cannot be
-    seeded and `rng` is ignored. In arrays a report takes about 10 us. It needs the extra `secure`.
+    The clipped reward is rounded to a multiple of `grid`, a power of two (default about
+    `(B+R)/2^20`, coarser for small eps), and exact discrete Laplace noise is added to that integer:
+    nothing is rounded later, so no bit of a report says more than eps, which OpenDP's own map
+    certifies for the rounded range. Draws are grid steps from the operating system's randomness:
+    they cannot be seeded and `rng` is ignored. In arrays a report takes about 10 us. It needs the
+    extra `secure`.
     """
 
     def __init__(self, eps: float | None, B: float, R: float, grid: float | None = None):
@@ -704,7 +705,7 @@ class SecureCTL(CTL):
         return (np.int64(np.rint(self.clip(y) / self.grid)) + draw) * self.grid
 
     def log_density(self, report: ArrayLike, y: ArrayLike) -> np.ndarray:
-        """Compute the log of a report's probability tanh(h/2) e^{-h steps}, h = grid/scale."""
+        """Compute the log of a report's probability `tanh(h/2) e^{-h steps}`, h = grid/scale."""
         report, y = self._given(report, y)
         h = self.grid / self.scale
         x = report / self.grid
@@ -812,7 +813,7 @@ def _greedy_gain(domain, T, lam):
 
 
 def nystrom_features(K: Problem | ArrayLike, dictionary: ArrayLike) -> np.ndarray:
-    """Embed all n arms on a dictionary of m, as phi(x) = (K_D^{1/2})^+ k_D(x), (m, n) (Alg. 4)."""
+    """Embed the n arms on a dictionary of m, by `phi(x) = (K_D^{1/2})^+ k_D(x)` (m, n) (Alg. 4)."""
     domain = _domain(K)
     dictionary = check.arms("dictionary", dictionary, domain.n)
     if len(np.unique(dictionary)) != len(dictionary):
@@ -1077,7 +1078,7 @@ class TGP(Learner):
 
 
 class WeibullTGP(TGP):
-    """TGP for sub-Weibull noise assumes P(|noise| >= x) <= a exp(-b x^{1/theta}) (Section 4.3)."""
+    """TGP for sub-Weibull noise, `P(|noise| >= x) <= a exp(-b x^{1/theta})` (Section 4.3)."""
 
     light_tailed = True
 
@@ -1088,7 +1089,7 @@ class WeibullTGP(TGP):
 
     @property
     def second_moment(self) -> float:
-        """Return a bound on E y^2: max(a, 1) (B^2 + a Gamma(2 theta + 1) b^{-2 theta})."""
+        """Return a bound on `E y^2`: `max(a, 1) (B^2 + a Gamma(2 theta + 1) b^{-2 theta})`."""
         theta, a, b = self.settings.weibull
         moment = a * math.gamma(2 * theta + 1) * b ** (-2 * theta)
         return max(a, 1) * (self.B**2 + moment)
@@ -1225,7 +1226,7 @@ class ATA(SketchedLearner):
     def theta_of_exposed(self) -> np.ndarray:
         """Compute the part of theta that comes from exposed rewards, in coordinates of the span.
 
-        On the span phi is Qx, so that V^{-1/2} phi y = Q root x y with the root of the small V.
+        On the span phi is Qx, so that `V^{-1/2} phi y = Q root x y` with the root of the small V.
         """
         span = self.posterior.span
         if not (np.count_nonzero(self.exposed) and span.Q.size):
@@ -1957,7 +1958,7 @@ class DoublingPE(Elimination):
     def noise_sizes(self, design: np.ndarray) -> np.ndarray:
         """Compute the noise s(x)/B of each arm's reports, (n,), if it is played design[x] times.
 
-        Laplace: ln E exp(u noise) <= (u^2/2)(R^2 + 4 L^2) for |u| <= 1/(sqrt 2 L). Sums: n_x
+        Laplace: `ln E exp(u noise) <= (u^2/2)(R^2 + 4 L^2)` for |u| <= 1/(sqrt 2 L). Sums: n_x
         reports share one draw of noise.
         """
         kind = self.settings.kind
@@ -2067,9 +2068,10 @@ def make(
     first: int = 1024,
     rng: Any = None,
 ) -> Learner:
-    """Make a learner by name: "TGP", "ATA", "MoMA"; ours "PE"; baselines "GP-UCB", "TS", "MoM", ...
+    """Make a learner by name: one of the paper's three, ours, a baseline, or a class of your own.
 
-    name: one of these, or a class of your own, see `Learner`.
+    name: "TGP", "ATA" or "MoMA"; ours is "PE"; baselines are "GP-UCB", "TS", "MoM", "MoMA-avg" and
+        "uniform". For a class of your own see `Learner`.
     T: horizon; None plays for ever (GP-UCB, TS, and PE with schedule="double").
     eps: None for a non-private learner. With eps (or a `curator`) alpha = 1, and v and c follow
         from F, R and the noise.
@@ -2082,7 +2084,7 @@ def make(
     beta_scale: multiplies the part of beta after B.
     q: Nyström oversampling; inf keeps every played arm.
     k: MoMA's plays per epoch; PE's copies under heavy tails.
-    weibull: (theta, a, b) of P(|noise| >= x) <= a exp(-b x^{1/theta}) (TGP, non-private).
+    weibull: (theta, a, b) of `P(|noise| >= x) <= a exp(-b x^{1/theta})` (TGP, non-private).
     curator: a curator, or a class such as OneBit that is then given eps, F and R (Y and 0 where the
         problem has a Y); None is CTL where there is an eps. Of a subclass of CTL that reports in
         its own way nothing is proved.

@@ -46,7 +46,7 @@ def subweibull_radius(
 ) -> float:
     """Return an R that, with probability 1 - delta, none of T noises exceeds (Erratum A6).
 
-    The noise is sub-Weibull: P(|noise| >= x) <= a exp(-b x^{1/theta}).
+    The noise is sub-Weibull: `P(|noise| >= x) <= a exp(-b x^{1/theta})`.
     """
     T = check.integer("T", T)
     delta = check.fraction("delta", delta)

@@ -23,8 +23,8 @@ from ldpbo import checks as check
 def gain_ceiling(K: np.ndarray, T: float, lam: float, steps: int = 80) -> float:
     """Return a number that gamma_T, the largest information gain of T plays, cannot exceed.
 
-    Real-valued plays w with sum T make the gain g(w) concave with slope sigma_w^2/(2 lam), so for
-    any w gamma_T <= g(w) + (T max sigma_w^2 - sum w sigma_w^2)/(2 lam); multiplicative steps
+    Real-valued plays w with sum T make the gain g(w) concave with slope `sigma_w^2/(2 lam)`, so for
+    any w gamma_T <= g(w) + `(T max sigma_w^2 - sum w sigma_w^2)/(2 lam)`; multiplicative steps
     improve w. Eigenvalues too small to keep add at most T/(2 lam) times the most that they give to
     any k(x,x) (Erratum B14). The cost is O(n^3), whatever T is.
     """
@@ -58,7 +58,7 @@ def _gain_ceiling(buffer, T, lam, steps):
 
 
 class Bound(float):
-    """A lower bound is a float; `reason` says why it is NaN, `Delta` and `M` on what it stands.
+    """A lower bound is a float; `reason` says why it is NaN, `Delta` and `M` say what it rests on.
 
     Delta is the gap, and M the number of functions, of the family that the learner cannot tell
     apart.
@@ -100,7 +100,7 @@ def lower_bound(
     variant: str = "printed",
     lengthscale: float = 0.2,
 ) -> Bound:
-    """Return a regret that every eps-LDP learner suffers on some f on [0,1]^d, |f|_H <= B (C-lb).
+    """Return a regret that every eps-LDP learner suffers on some f on `[0,1]^d`, |f|_H <= B (C-lb).
 
     Rewards have E|y|^{1+alpha} <= v; eps=None: not private. The variants:
 

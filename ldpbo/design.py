@@ -24,7 +24,7 @@ PAIRS = 10**6  # comparisons of two arms in a batch, at most
 
 
 def factor(Z: np.ndarray, weight: np.ndarray, ridge: float) -> np.ndarray:
-    """Return F (r, n) with F'F = Z'(Z diag(weight) Z' + ridge I)^{-1} Z.
+    """Return F (r, n) with `F'F = Z'(Z diag(weight) Z' + ridge I)^{-1} Z`.
 
     It is computed by QR, so that weight/ridge may reach 1e15.
     """
@@ -36,7 +36,7 @@ def factor(Z: np.ndarray, weight: np.ndarray, ridge: float) -> np.ndarray:
 
 
 def design_weights(Z: np.ndarray, ratio: float) -> np.ndarray:
-    """Find weights w (n,) that maximise ln det(I + ratio sum_x w_x z_x z_x'), with a certificate.
+    """Find weights w (n,) that maximise `ln det(I + ratio sum_x w_x z_x z_x')`, with a certificate.
 
     Steps w_x <- w_x d_x / sum w d, with d the gradient, end at max d <= 1.01 sum w d: then
     max_x d_x <= 1.01 d_eff, which Lemma B needs. Features that move no d by 1e-9 are left out.
@@ -94,7 +94,7 @@ def spanning_arms(Z: np.ndarray, enough: Callable[[int], float]) -> np.ndarray:
 class Fit:
     """A fit is a weighted ridge regression on one batch, by singular values, in units of B.
 
-    With S = sum_x n_x (B/s)^2 zz' and V = rho I + S, column x of
+    With `S = sum_x n_x (B/s)^2 zz'` and V = rho I + S, column x of
         bias (r, n)       rho V^{-1} z_x          B |bias_x| bounds the bias of the estimate of f(x)
         noise (r, n)      S^{1/2} V^{-1} z_x      B |noise_x| is the sub-Gaussian size of its noise
         tail (plays, n)   L_y w_y(x)              w_y: weight of a Laplace draw of scale L_y

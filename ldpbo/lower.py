@@ -49,7 +49,7 @@ def lower_bound_design(
     at most 2b. Reports come from any eps-LDP mechanism, one for each user, chosen in view of the
     past; eps=None: the learner sees the rewards.
 
-    variant: "closed" is the Theorem, (sigma/4) sqrt(T d) (1 - d^{-1/2})^2 with the effective
+    variant: "closed" is the Theorem, `(sigma/4) sqrt(T d) (1 - d^{-1/2})^2` with the effective
     dimension d of a D-optimal design at ridge (sigma/B)^2/T, or the same of a larger eps where
     that is more (its mechanisms include those of eps). "explicit" is the Averaging lemma with the
     numbers of the functions themselves, at the best of 44 ridges: two to five times as much, and
@@ -130,10 +130,10 @@ def optimal_weights(
     ridge: float,
     certificate: float = 1.01,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find weights w (n,) that maximise ln det A, A = sum_x w_x z_x z_x' + ridge I, and h (n,).
+    """Find weights w (n,) that maximise ln det A, `A = sum_x w_x z_x z_x' + ridge I`, and h (n,).
 
-    h_x = z_x' A^{-1} z_x is the gradient. At the maximum max h = sum w h; the multiplicative steps
-    w_x <- w_x h_x / sum w h end where max h <= certificate * sum w h.
+    `h_x = z_x' A^{-1} z_x` is the gradient. At the maximum max h = sum w h; the multiplicative
+    steps w_x <- w_x h_x / sum w h end where max h <= certificate * sum w h.
     """
     n = Z.shape[1]
     w = np.full(n, 1 / n)
@@ -156,7 +156,7 @@ def hard_functions(
     weights: np.ndarray,
     ridge: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return G (n, n), whose row x is g_x(y) = z_x' A^{-1} z_y, and the norms |A^{-1} z_x| (n,)."""
+    """Return G (n, n), with rows `g_x(y) = z_x' A^{-1} z_y`, and the norms `|A^{-1} z_x|` (n,)."""
     root, white = _whiten(Z, weights, ridge)
     coordinates = np.linalg.solve(root.T, white)
     return white.T @ white, np.linalg.norm(coordinates, axis=0)

@@ -243,9 +243,9 @@ class Span:
 class Posterior:
     """A posterior turns counts (n,) and sums of rewards, (n,) or (n, q), into mean and leverage.
 
-    The leverage is sigma^2/lam = missed/lam + x'Px, where P = V^{-1} and V = sum_a count_a x_a x_a'
-    + lam I (Lemma 5). A play adds xx' to V and changes all of them by rank one; a fresh solve every
-    REFRESH plays keeps rounding small.
+    The leverage is sigma^2/lam = missed/lam + x'Px with P = V^{-1}, where V is lam I plus the sum
+    of `count_a x_a x_a'` over the arms (Lemma 5). A play adds xx' to V and changes all of them by
+    rank one; a fresh solve every REFRESH plays keeps rounding small.
     """
 
     def __init__(self, domain: Domain, lam: float, *columns: int):
@@ -434,9 +434,9 @@ class RootPosterior:
 
 
 class InverseRoot:
-    """An inverse root S is V^{-1/2} = sum_k w_k (V + s_k)^{-1} to within 1e-11 (Hale et al. 2008).
+    """An inverse root S is `V^{-1/2} = sum_k w_k (V + s_k)^{-1}` to 1e-11 (Hale et al. 2008).
 
-    V = E diag(d) E' + the plays since. In the basis E the k-th term is diag(1/(d + s_k)) minus a
+    V = `E diag(d) E'` + the plays since. In the basis E the k-th term is diag(1/(d + s_k)) minus a
     rank one for each row of plays: j plays of one x in a row take hh'/(1/j + x'h) from it, where h
     = (V + s_k)^{-1} x before them. `room` is how much the plays to come may add to the largest
     eigenvalue of V.
@@ -495,7 +495,7 @@ class InverseRoot:
 
 
 def nodes(low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return s and w, both (N,), with z^{-1/2} = sum_k w_k/(z + s_k) for low <= z <= high.
+    """Return s and w, both (N,), with `z^{-1/2} = sum_k w_k/(z + s_k)` for low <= z <= high.
 
     This is the rule of Hale, Higham & Trefethen 2008 (Section 4): s_k = low tan(angle_k)^2, where
     the angles are Jacobi's amplitudes at even steps, here by the arithmetic-geometric mean. The

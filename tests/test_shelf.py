@@ -122,7 +122,8 @@ def test_the_api_page_has_every_public_function_and_class_with_its_docstring():
             ):
                 opened = text.partition(f"\n:::{{dropdown}} `{name}` · ")[2].partition("\n:::\n")[0]
                 title = opened.partition("\n")[0].replace("→", "->")
-                first = inspect.getdoc(thing).splitlines()[0]
+                title, opened = title.replace("`", ""), opened.replace("`", "")
+                first = inspect.getdoc(thing).splitlines()[0].replace("`", "")
                 assert first.startswith(title) and "<a class" in opened, name
                 assert title not in opened.partition("\n")[2], name  # which stays in sight
                 assert first.removeprefix(title).lstrip(".:; ") in opened, name
@@ -173,6 +174,22 @@ def test_docstrings_are_rendered_on_the_api_page():
             "```python\n>>> f(1)\n2\n```",
         ]
     )
+
+
+def test_formulas_in_docstrings_become_code_and_apostrophes_do_not():
+    for formula in ("K = Z'Z", "|x - x'|/l", "t^{1/2p}", "(K_D^{1/2})^+", "2^-53", "x' in D"):
+        whole = formula.removesuffix(" in D")
+        assert docstrings.escaped(f"Take {formula}, a bound.").startswith(f"Take `{whole}`"), (
+            formula
+        )
+    for prose in ("the user's table", "the users' arms", "it isn't one", "f(x) and g (see below)"):
+        assert docstrings.escaped(prose) == prose
+
+
+def test_a_door_of_the_core_leads_to_the_entry_that_says_more_and_internals_come_last():
+    text = api.page()
+    assert "It calls [`read_table`](#api-tables-read-table) of `ldpbo.tables`" in text
+    assert text.index("\n## Internals\n") < text.index("\n### `ldpbo.posterior`\n")
 
 
 def test_signatures_on_the_api_page_read_as_written_and_docstrings_flow():
@@ -247,7 +264,7 @@ def test_the_first_page_of_a_part_says_how_long_it_takes_and_what_to_know(tmp_pa
     ((path, content),) = wording.part_heads(tmp_path).items()
     assert path == tmp_path / "a.md"
     before = "Good to know before: the paper, or its pages here."
-    line = f"*What holds: 2 pages, about 10 minutes to read. {before}*"
+    line = f"*Part “What holds”: 2 pages, about 10 minutes to read. {before}*"
     assert content.decode().startswith(f"# Title\n\n{line}")
 
 
@@ -259,7 +276,7 @@ def test_a_part_of_proofs_says_how_long_it_takes_to_skim_and_to_work_through(tmp
     words = "word " * (10 * wording.WORDS_A_MINUTE - len(f"# Title {formulas}".split()))
     (tmp_path / "a.md").write_text(f"# Title\n\n{words}\n\n{formulas}")
     ((_, content),) = wording.part_heads(tmp_path).items()
-    line = "*Proofs: 1 page, skim 10 min · work through 2 h. Good to know before: "
+    line = "*Part “Proofs”: 1 page, skim 10 min · work through 2 h. Good to know before: "
     assert content.decode().startswith(f"# Title\n\n{line}")
 
 

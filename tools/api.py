@@ -40,6 +40,7 @@ MODULES = (
     design,
     checks,
 )
+INTERNALS = (posterior, design, checks)
 START = (  # what most programs need, in the order of use
     "read_table table_problem function_problem Problem OneBit CTL Sums make Learner Learner.ask"
     " Learner.tell Learner.plan Learner.tell_sums Learner.best simulate simulate_batches load"
@@ -51,7 +52,8 @@ INTRODUCTION = """# API
 **Question.** What is there to call, what does it take, and what does it give back?
 
 **Answer.** First comes what most programs need, then every public name of each module, in the order
-of the source. Click on a name below the table for its signature, arguments, methods and source.
+of the source; internals come last. Click on a name below the table for its signature, arguments,
+methods and source.
 (`ldpbo_bounds` hands out names of `ldpbo.bounds`, `ldpbo.lower` and `ldpbo.audit`.)
 
 **How sure.** The page is made from the source when the book is built.
@@ -86,10 +88,15 @@ def page() -> str:
     everything = {name: entry for part in found.values() for name, entry in part.items()}
     parts = [INTRODUCTION, summary({name: everything[name] for name in START})]
     for module, named in found.items():
+        if module is INTERNALS[0]:
+            parts += ["## Internals", "What is above stands on this; no program need call it."]
+        level = "###" if module in INTERNALS else "##"
         head, _, rest = inspect.getdoc(module).partition("\n")
-        parts += [f"## `{module.__name__}`", escaped(head), rendered(rest.strip())]
+        parts += [f"{level} `{module.__name__}`", escaped(head), rendered(rest.strip())]
         whole = [entry for name, entry in named.items() if "." not in name]
-        parts += [entry.folded(methods(entry.name, named)) for entry in whole]
+        for entry in whole:
+            behind = behind_the_door(entry.name, found) if module is ldpbo_core else ""
+            parts.append(entry.folded(methods(entry.name, named), behind))
     return "\n\n".join(parts) + "\n"
 
 
@@ -124,16 +131,18 @@ class Entry:
     def link(self) -> str:
         return f"[`{self.name}`](#{self.anchor})"
 
-    def folded(self, methods: list["Entry"]) -> str:
+    def folded(self, methods: list["Entry"], behind: str = "") -> str:
         """Write a line that opens: the entry of this name and, if it is a class, of its methods.
 
-        The line stays in sight, so the entry does not repeat it.
+        The line stays in sight, so the entry does not repeat it. behind: a sentence at its end.
         """
         line = f":::{{dropdown}} `{self.name}` · {escaped(self.line)}"
         rest = flowing(self.doc).removeprefix(self.sentence).lstrip(".;: \n")
         parts = [f"{line}\n:name: {self.anchor}\n:margin: 0 1 0 0", self.call("source")]
         if rest:
             parts.append(rendered(rest, self.parameters))
+        if behind:
+            parts.append(behind)
         if methods:
             parts.append(f"Methods: {', '.join(method.link() for method in methods)}.")
         parts += [f"({method.anchor})=\n{method.text()}" for method in methods]
@@ -171,6 +180,13 @@ def entries(module) -> dict[str, Entry]:
     return found
 
 
+def behind_the_door(name: str, found: dict) -> str:
+    """Say where the function is that a door of the core leads to; nothing of other names."""
+    behind = {m: named[name] for m, named in found.items() if m is not ldpbo_core and name in named}
+    says = "It calls {} of `{}`, whose entry says the rest."
+    return "".join(says.format(x.link(), m.__name__) for m, x in behind.items())
+
+
 def methods(name: str, named: dict[str, Entry]) -> list[Entry]:
     """Find the methods of a class among the names of its module."""
     return [entry for other, entry in named.items() if other.startswith(f"{name}.")]
@@ -186,7 +202,10 @@ def parameters(thing) -> frozenset[str]:
 
 def summary(named: dict[str, Entry]) -> str:
     """Write a table with one line for each name."""
-    rows = [f"| {entry.link()} | {escaped(entry.line)} |" for entry in named.values()]
+    rows = []
+    for entry in named.values():
+        line = re.sub(r"(?<!\\)\|", r"\|", escaped(entry.line))  # a bar would end the cell
+        rows.append(f"| {entry.link()} | {line} |")
     return "\n".join(["| name | what it is |", "|---|---|", *rows])
 
 

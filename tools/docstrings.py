@@ -5,6 +5,15 @@ import re
 import textwrap
 
 FULL = 80  # a line of at least so many characters was broken because it was full
+BRACKETS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"  # with two pairs inside each other
+OPERAND = (  # without spaces, except in brackets: z^nu, K(x, x'), (M/n)^s, t^{1/2p}
+    rf"(?:{BRACKETS}(?=[\^'(]))?"
+    rf"(?:[\w'|_/.]|\^[-+]?|\{{[^{{}}]*\}}|(?<=[\w'^|)}}]){BRACKETS})+(?<![./])"
+)
+FORMULA = re.compile(rf"(?<![\w'\"]){OPERAND}(?: (?:[-=+<>]|<=|>=) {OPERAND})*")
+SIGN = re.compile(  # a power, or a transposed matrix or other vector, not an apostrophe
+    r"\^|[A-Za-z]'(?!s\b|t\b)\w|(?<![A-Za-z])(?:[A-Za-z](?:_[a-z])?|([a-z])\1)'(?!\w)|\)'\("
+)
 
 
 def rendered(text: str, parameters: frozenset[str] = frozenset()) -> str:
@@ -59,13 +68,19 @@ def prose(line: str, parameters: frozenset[str]) -> str:
 
 def escaped(text: str) -> str:
     """Protect what Markdown would take for its own signs, outside of `code`; 1e-9 is code."""
-    parts = re.split(r"(`[^`]*`)", text)
+    parts = re.split(r"(`[^`]*`)", formulas_as_code(text))
     for i, part in enumerate(parts):
-        if part.startswith("`"):
-            parts[i] = part.replace("|", r"\|")
-        else:
+        if not part.startswith("`"):
             safe = re.sub(r"([\\*_$<>\[\]{}|~#])", r"\\\1", part)
             parts[i] = re.sub(r"(?<![\w.])(\d(?:\.\d+)?e[+-]?\d+)(?!\w)", r"`\1`", safe)
+    return "".join(parts)
+
+
+def formulas_as_code(text: str) -> str:
+    """Put formulas with powers or primes into `code`, where no prime becomes a quotation mark."""
+    as_code = lambda found: f"`{found[0]}`" if SIGN.search(found[0]) else found[0]
+    parts = re.split(r"(`[^`]*`)", text)
+    parts[::2] = [FORMULA.sub(as_code, part) for part in parts[::2]]
     return "".join(parts)
 
 

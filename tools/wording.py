@@ -153,7 +153,7 @@ def part_heads(source: Path) -> dict[Path, bytes]:
         if caption in PROOFS:
             time = f"skim {reading_time(files)} min · work through {working_time(files)} h"
         before = NEEDS[caption]
-        line = f"*{caption}: {count}, {time}. Good to know before: {before}.*"
+        line = f"*Part “{caption}”: {count}, {time}. Good to know before: {before}.*"
         made[files[0]] = with_line(files[0], line)
     return made
 

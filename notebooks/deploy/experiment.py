@@ -18,7 +18,7 @@ PROBLEM = core.Problem(points=POINTS, kernel=KERNEL, B=1.0, F=1.0, R=0.5)
 EPS = 2.0  # for one report of one user
 LEARNERS = {
     "PE": {"schedule": "double"},  # a thousand users out at once, then more
-    "GP-UCB": {"switch": 1.0, "lam": None},  # from four users on; learns from fewer
+    "GP-UCB": {"switch": 1.0, "lam": None},  # four out at once at first; for few users
 }
 
 

@@ -2,7 +2,8 @@
 
     python server.py STATE [--learner PE] [--T 1000] [--port 0] [--lease 60] [--origin URL]
 
-GET /ask -> {"ticket", "arm", "point", "lease", "curator": {"eps", "centre", "bound", "scale"}}
+GET /ask -> {"ticket", "arm", "point", "lease",
+    "curator": {"kind", "eps", "centre", "bound", "scale"}}
 POST /tell {"ticket", "report"} -> {"counted": true}
 GET /best -> {"arm", "lower", "upper", "regret", "users", "constants", "delta"}
 

@@ -22,6 +22,26 @@ def standings(name, T, seed):
     return [ledger.standing(learner) for _ in core.play_batches(learner, environment, privacy)]
 
 
+def overtaken(found):
+    """Find from how many users on elimination's bound stays below GP-UCB's, and by what factor.
+
+    The number is NaN where it does not; the factor is that at the end.
+    """
+    starts = [rows[0]["users"] for rows in found.values()]
+    times = np.unique([row["users"] for rows in found.values() for row in rows])
+    times = times[times >= max(starts)]
+    known = {name: [_latest(rows, t)["regret"] for t in times] for name, rows in found.items()}
+    factors = np.divide(known["GP-UCB"], known["PE"])
+    behind = np.flatnonzero(factors <= 1)
+    ahead = times[behind[-1] + 1 :] if len(behind) else times
+    return (ahead[0] if len(ahead) else np.nan), factors[-1]
+
+
+def _latest(rows, time):
+    """Return what `/best` says after so many users."""
+    return [row for row in rows if row["users"] <= time][-1]
+
+
 def draw(found):
     """Draw the interval of the named arm and the bound on its regret -> (figure, data)."""
     figure, axes = plots.axes(1, len(found), share=True)
