@@ -282,3 +282,17 @@ def test_numbers_of_users_for_few_arms_are_computed_again_exactly():
         part = stored[(stored[names] == list(kind)).all(axis=1)]
         again = made.rows(*kind)
         assert again.users.astype(float).tolist() == part.users.tolist()
+
+
+def test_the_first_page_names_the_better_learner_of_each_problem():
+    """GP-UCB in the smooth case, elimination on the paper's two tables and for arms in no order."""
+    users = results.stored("users")
+    users = users[(users.eps == 1) & (users.trust == "local") & (users.data != "stand-in")]
+    arms = results.stored("arms")
+    unrelated = (arms.problem == "identity") & (arms.arms == 100)
+    arms = arms[(arms.eps == 1) & (arms.trust == "local") & unrelated]
+    needed = pd.concat([users, arms]).set_index(["problem", "share", "learner"]).users
+    for share in (0.5, 0.1):
+        assert needed["se", share, "GP-UCB"] < needed["se", share, "PE"]
+        for problem in ("light", "stocks", "identity"):
+            assert needed[problem, share, "PE"] < needed[problem, share, "GP-UCB"]
